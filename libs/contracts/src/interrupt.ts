@@ -1,0 +1,61 @@
+import { z } from "zod";
+
+export const DECISION_TYPES = ["approve", "edit", "reject", "respond"] as const;
+export type DecisionType = (typeof DECISION_TYPES)[number];
+
+/** One tool call that waits for a human. */
+export interface ActionRequest {
+  name: string;
+  args: Record<string, unknown>;
+  description: string;
+  allowedDecisions: DecisionType[];
+}
+
+/** A question of a graph to a human: either tool calls that wait for a decision each, or a free value. */
+export interface InterruptQuestion {
+  /** LangGraph's id of the interrupt. */
+  interruptId: string;
+  /** Present where the question is about tool calls. */
+  actions: ActionRequest[] | null;
+  /** The value of a plain `interrupt(value)`. */
+  value: unknown;
+}
+
+export interface Approval extends InterruptQuestion {
+  approvalId: string;
+  tenant: string;
+  threadId: string;
+  runId: string;
+  agent: string;
+  agentVersion: string;
+  status: "pending" | "answered" | "discarded";
+  createdAt: number;
+  answeredAt: number | null;
+  answer: Answer | null;
+}
+
+export const decisionSchema = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("approve") }),
+  z.strictObject({
+    type: z.literal("edit"),
+    editedAction: z.strictObject({ name: z.string().min(1), args: z.record(z.string(), z.unknown()) }),
+  }),
+  z.strictObject({ type: z.literal("reject"), message: z.string().max(10_000).optional() }),
+  z.strictObject({ type: z.literal("respond"), message: z.string().max(100_000) }),
+]);
+export type Decision = z.output<typeof decisionSchema>;
+
+/** The answer to one approval: a decision for each action, in order, or a value for a plain interrupt. */
+export const answerSchema = z.union([
+  z.strictObject({
+    decisions: z.array(decisionSchema).min(1),
+    decidedBy: z.string().max(256).optional(),
+    comment: z.string().max(10_000).optional(),
+  }),
+  z.strictObject({
+    value: z.unknown(),
+    decidedBy: z.string().max(256).optional(),
+    comment: z.string().max(10_000).optional(),
+  }),
+]);
+export type Answer = z.output<typeof answerSchema>;

@@ -1,0 +1,32 @@
+import type { ErrorCode } from "./errors.js";
+import type { Dispatch } from "./pointer.js";
+import type { EndedBy, RunStatus } from "./run.js";
+import type { Usage } from "./usage.js";
+
+/**
+ * A change of a run's state that was committed in its thread's slot and that the indexes, the batch and the
+ * queue learn from. Applied idempotently: an index that has seen `version` or a later one ignores it.
+ */
+export interface Transition {
+  tenant: string;
+  threadId: string;
+  runId: string;
+  version: number;
+  status: RunStatus;
+  agent: string;
+  batchId: string | null;
+  /** Milliseconds by Redis's clock. */
+  at: number;
+  createdAt: number;
+  worker: string | null;
+  endedBy: EndedBy | null;
+  code: ErrorCode | null;
+  /** What was used since the transition before. */
+  usage: Partial<Usage>;
+  /** Approvals that were raised, with the tool or question in one line each. */
+  raised: { approvalId: string; title: string }[];
+  /** Approvals that no longer wait. */
+  closed: string[];
+  /** The activation that goes on the queue now, if one does: this run's, or that of the next run of the lane. */
+  dispatch: Dispatch | null;
+}
