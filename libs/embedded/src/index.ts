@@ -1,1 +1,3 @@
-export {};
+export { findRedisBinary } from "./binary.js";
+export { type RedisCluster, startCluster } from "./cluster.js";
+export { type RedisOptions, type RedisServer, startRedis } from "./redis.js";
