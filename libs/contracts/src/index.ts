@@ -10,6 +10,7 @@ export * from "./lease.js";
 export * from "./outcome.js";
 export * from "./parse.js";
 export * from "./pointer.js";
+export * from "./policy.js";
 export * from "./redactor.js";
 export * from "./request.js";
 export * from "./run.js";
