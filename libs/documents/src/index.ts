@@ -1,1 +1,1 @@
-export {};
+export { type FieldKind, fieldIsRight, fieldKind, scoreFields } from "./score.js";
