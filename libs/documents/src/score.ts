@@ -57,7 +57,8 @@ function calendarDay(text: string): string {
 
 function day(year: number, month: number, dayOfMonth: number): string {
   if (year === 0 && month === 0 && dayOfMonth === 0) return "";
-  return [year < 100 ? 2000 + year : year, month, dayOfMonth].join("-");
+  const [m, d] = month > 12 && dayOfMonth <= 12 ? [dayOfMonth, month] : [month, dayOfMonth];
+  return [year < 100 ? 2000 + year : year, m, d].join("-");
 }
 
 function asText(value: unknown): string {

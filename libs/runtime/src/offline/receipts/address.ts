@@ -1,3 +1,4 @@
+import { LEGAL_FORM } from "./company.js";
 import { endsAddress, isRegistration } from "./heading.js";
 
 const STREET =
@@ -8,7 +9,7 @@ const POSTCODE = /(?<!\d)\d{5,6}(?!\d)/;
 const LONGEST = 6;
 
 export function isAddressLine(line: string): boolean {
-  if (endsAddress(line) || isRegistration(line)) return false;
+  if (endsAddress(line) || isRegistration(line) || LEGAL_FORM.test(line)) return false;
   return STREET.test(line) || STARTS_WITH_NUMBER.test(line) || POSTCODE.test(line);
 }
 

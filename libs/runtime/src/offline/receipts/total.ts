@@ -7,7 +7,7 @@ const RANKS: readonly (readonly [RegExp, number])[] = [
     6,
   ],
   [
-    /(?:AMOUNT|AMT|BALANCE|TOTAL)\s*(?:DUE|PAYABLE|BAYAR|PEMBAYARAN)|TOTAL\s*TO\s*PAY|NETT?\s*(?:TOTAL|AMT|AMOUNT)|JUMLAH\s*BESAR|实付|应付|應付/,
+    /^DUE\b|(?:AMOUNT|AMT|BALANCE|TOTAL)\s*(?:TO\s*BE\s*PAID|DUE|PAYABLE|BAYAR|PEMBAYARAN)|TOTAL\s*TO\s*PAY|NETT?\s*(?:TOTAL|AMT|AMOUNT)|JUMLAH\s*BESAR|实付|应付|應付/,
     5,
   ],
   [
@@ -20,8 +20,12 @@ const RANKS: readonly (readonly [RegExp, number])[] = [
 ];
 
 const NOT_A_TOTAL =
-  /\b(?:QTY|QUANTITY|ITEMS?|DISC(?:OUNT)?S?|SAVINGS?|SAVED|POINTS?|CHANGE|TENDER(?:ED)?|ROUNDING\s*ADJ\w*)\b|TOTAL\s*(?:GST|TAX|SST|PPN|VAT)\b|EXCL|BEFORE|TAXABLE|KEMBALI|找零|税额/;
+  /\b(?:QTY|QUANTITY|ITEMS?|DISC(?:OUNT)?S?|SAVINGS?|SAVED|POINTS?|CHANGE|TENDER(?:ED)?|ROUNDING\s*ADJ\w*)\b|TOTAL\s*(?:GST|TAX|SST|PPN|VAT)\b|EXCL|BEFORE|TAXABLE|INCLUDED|ACCEPTED|LOADING|KEMBALI|找零|税额/;
 const SUMMARY = /\b(?:GST|TAX|SST)\s*(?:SUMMARY|ANALYSIS|DETAILS?|CODE)\b|^(?:GST|TAX)\s+AMOUNT/;
+/** Nothing but tax summaries and courtesies follows the change. */
+const AFTER_PAYMENT = /^\W*(?:CHANGE|KEMBALI|BAKI|KEMBALIAN)\b|找零/;
+/** A total with more words than this is a sentence about totals. */
+const LABEL_WORDS = 12;
 
 /** The amount that the buyer pays, or null when the receipt doesn't say. */
 export function findTotal(lines: readonly string[], decimal: "." | ","): number | null {
@@ -30,18 +34,21 @@ export function findTotal(lines: readonly string[], decimal: "." | ","): number 
   let inSummary = false;
   for (const [index, line] of lines.entries()) {
     const upper = line.toUpperCase();
-    if (SUMMARY.test(upper)) inSummary = true;
+    if (SUMMARY.test(upper) || AFTER_PAYMENT.test(upper)) inSummary = true;
     const rank = rankOf(upper) - (inSummary ? 3.5 : 0);
     if (rank <= 0 || rank < bestRank) continue;
     const value = amountBeside(lines, index, decimal);
     if (value !== null) [best, bestRank] = [value, rank];
   }
-  return best ?? paidLessChange(lines, decimal);
+  const paid = paidLessChange(lines, decimal);
+  if (best === null) return paid;
+  // Cash is rounded to the smallest coin; what was paid is then the total.
+  return paid !== null && paid > 0 && Math.abs(paid - best) < 0.05 ? paid : best;
 }
 
 function rankOf(label: string): number {
   if (/SUB\s*-?\s*TOTAL|小计/.test(label)) return 1;
-  if (NOT_A_TOTAL.test(label)) return 0;
+  if (NOT_A_TOTAL.test(label) || label.split(/\s+/).length > LABEL_WORDS) return 0;
   return RANKS.find(([pattern]) => pattern.test(label))?.[1] ?? 0;
 }
 
