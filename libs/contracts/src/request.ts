@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { DEFAULT_TENANT, nameSchema, threadIdSchema } from "./ids.js";
 
-/** What happens to a run whose thread is busy: LangGraph's four strategies. */
-export const MULTITASK_STRATEGIES = ["enqueue", "reject", "interrupt", "rollback"] as const;
+/** What happens to a run whose thread is busy. `interrupt` cancels the unfinished run and goes on after it. */
+export const MULTITASK_STRATEGIES = ["enqueue", "reject", "interrupt"] as const;
 
 /** Keys that only an agent's policy may set: a caller who sends one is refused, never silently ignored. */
 export const RESERVED_KEY =

@@ -18,10 +18,12 @@ export interface Transition {
   /** Milliseconds by Redis's clock. */
   at: number;
   createdAt: number;
+  /** When the run must be over; null where it has no deadline. */
+  deadlineAt: number | null;
   worker: string | null;
   endedBy: EndedBy | null;
   code: ErrorCode | null;
-  /** What was used since the transition before. */
+  /** What the run used up to now, in all. */
   usage: Partial<Usage>;
   /** Approvals that were raised, with the tool or question in one line each. */
   raised: { approvalId: string; title: string }[];

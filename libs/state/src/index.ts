@@ -1,1 +1,17 @@
+export * from "./batch-store.js";
+export * from "./connect.js";
+export * from "./counters.js";
+export * from "./effects.js";
+export * from "./event-log.js";
+export * from "./indexes.js";
 export * from "./keys.js";
+export * from "./payload.js";
+export * from "./refusals.js";
+export * from "./retention.js";
+export * from "./run-reader.js";
+export * from "./run-store.js";
+export { asDroverError } from "./scripts.js";
+export * from "./settlement.js";
+export * from "./subscriptions.js";
+export * from "./transitions.js";
+export * from "./worker-registry.js";

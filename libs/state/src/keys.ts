@@ -31,6 +31,8 @@ export interface ThreadKeys {
   thread: string;
   /** list of the ids of runs that wait behind the current one */
   lane: string;
+  /** hash effect id → what became of it */
+  effects: string;
   /** hash `runId:version` → transition that the indexes may not have seen yet */
   outbox: string;
   run(runId: string): string;
@@ -48,6 +50,7 @@ export function createKeys(prefix = "drover"): Keys {
         base,
         thread: `${base}:thread`,
         lane: `${base}:lane`,
+        effects: `${base}:effects`,
         outbox: `${base}:outbox`,
         run: (runId) => `${base}:run:${encodeId(runId)}`,
         events: (runId) => `${base}:events:${encodeId(runId)}`,

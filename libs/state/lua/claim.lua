@@ -1,0 +1,32 @@
+-- Gives a worker the lease of the thread and moves the run to running. Each activation is claimed once.
+-- KEYS thread, lane, outbox, run, events
+-- ARGV run id, seq, worker, states from which a run may become running, the worker's agents (JSON name → version),
+--      longest stream of events
+-- Returns {'claimed', epoch, transition, request, input, kind, attempt, most attempts, agent version,
+--          deadline or '', now, resume checkpoint or '', answer...} | {'gone'} | {'stale'} | {'held', worker} | {'elsewhere', agent}
+local run_id, seq, worker = ARGV[1], ARGV[2], ARGV[3]
+local keys = run_keys(KEYS, run_id)
+
+local f = redis.call('HMGET', keys.run, 'status', 'seq', 'worker', 'agent', 'agentVersion')
+if not f[1] then return {'gone'} end
+if f[2] ~= seq then return {'stale'} end
+if f[1] == 'running' then return {'held', f[3] or ''} end
+if not contains(ARGV[4], f[1]) then return {'stale'} end
+if redis.call('HGET', keys.thread, 'current') ~= run_id then return {'stale'} end
+local version = cjson.decode(ARGV[5])[f[4]]
+if not version then return {'elsewhere', f[4]} end
+
+local now = now_ms()
+local epoch = math.max((tonumber(redis.call('HGET', keys.thread, 'epoch') or '0')) + 1, now)
+redis.call('HSET', keys.thread, 'epoch', string.format('%.0f', epoch), 'holder', worker)
+redis.call('HSET', keys.run, 'status', 'running', 'worker', worker, 'agentVersion', version)
+redis.call('HSETNX', keys.run, 'startedAt', now)
+
+local r = redis.call('HMGET', keys.run, 'request', 'input', 'kind', 'attempt', 'deadlineAt', 'resume', 'resumeCheckpoint', 'maxAttempts')
+tell(keys.events, cjson.encode({type = 'status', status = 'running', attempt = tonumber(r[4]), seq = tonumber(seq)}), tonumber(ARGV[6]))
+local answers = {}
+if r[6] then
+  for id in string.gmatch(r[6], '[^,]+') do answers[#answers + 1] = redis.call('HGET', keys.run, 'answer:' .. id) end
+end
+return {'claimed', string.format('%.0f', epoch), emit(keys.outbox, keys.run, run_id, now, {worker = worker}),
+  r[1], r[2], r[3], r[4], r[8], version, r[5] or '', string.format('%.0f', now), r[7] or '', unpack(answers)}

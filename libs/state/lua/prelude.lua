@@ -1,0 +1,113 @@
+-- Stands before every script of this folder, checkpoints apart.
+-- Scripts keep no table of legal transitions: they are given the states from which a move is allowed.
+
+-- Milliseconds since 1970 by Redis's clock: the only clock that Drover trusts.
+local function now_ms()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+
+-- Whether `holder` still has the lease of `epoch` on the thread. Nothing is written where this is false.
+local function holds(thread_key, epoch, holder)
+  local lease = redis.call('HMGET', thread_key, 'epoch', 'holder')
+  return lease[1] == epoch and lease[2] == holder
+end
+
+local function contains(csv, word)
+  return string.find(',' .. csv .. ',', ',' .. word .. ',', 1, true) ~= nil
+end
+
+local USAGE = {'modelCalls', 'toolCalls', 'inputTokens', 'outputTokens', 'cachedTokens', 'reasoningTokens', 'costMicros', 'unpricedCalls'}
+
+-- A pointer to the run's newest activation, for the queue.
+local function dispatch_of(run_key, run_id, delay_ms)
+  local f = redis.call('HMGET', run_key, 'seq', 'delivery', 'priority')
+  return {runId = run_id, seq = tonumber(f[1]), delivery = tonumber(f[2]), priority = tonumber(f[3]), delayMs = delay_ms}
+end
+
+-- Writes a transition into the outbox, from which indexes and queue learn of it, and gives its JSON.
+-- `change` may carry worker, endedBy, code, raised, closed, dispatch.
+local function emit(outbox_key, run_key, run_id, now, change)
+  local version = redis.call('HINCRBY', run_key, 'version', 1)
+  local f = redis.call('HMGET', run_key, 'status', 'agent', 'batch', 'createdAt', 'deadlineAt')
+  local usage = redis.call('HMGET', run_key, unpack(USAGE))
+  local sums = {}
+  for i, name in ipairs(USAGE) do
+    if usage[i] then sums[name] = tonumber(usage[i]) end
+  end
+  change.runId = run_id
+  change.version = version
+  change.status = f[1]
+  change.agent = f[2]
+  change.batchId = f[3] or nil
+  change.createdAt = tonumber(f[4])
+  change.deadlineAt = f[5] and tonumber(f[5]) or nil
+  change.at = now
+  if next(sums) then change.usage = sums end
+  redis.call('HSET', run_key, 'updatedAt', now)
+  local json = cjson.encode(change)
+  redis.call('HSET', outbox_key, run_id .. ':' .. version, json)
+  return json
+end
+
+-- Appends to the run's events and wakes who follows it.
+local function tell(events_key, json, max_length)
+  redis.call('XADD', events_key, 'MAXLEN', '~', max_length, '*', 'e', json)
+  redis.call('PUBLISH', events_key, '')
+end
+
+-- Gives the thread to the next run of its lane. Returns that run's pointer, or nil if nobody waits.
+local function advance(thread_key, lane_key, run_prefix, thread_retention)
+  local next_id = redis.call('LPOP', lane_key)
+  if not next_id then
+    redis.call('HDEL', thread_key, 'current', 'holder')
+    redis.call('EXPIRE', thread_key, thread_retention)
+    return nil
+  end
+  redis.call('HSET', thread_key, 'current', next_id)
+  redis.call('HDEL', thread_key, 'holder')
+  local next_key = run_prefix .. next_id
+  local delay = tonumber(redis.call('HGET', next_key, 'delayUntil') or '0') - now_ms()
+  return dispatch_of(next_key, next_id, math.max(delay, 0))
+end
+
+-- Moves a run to a final state and passes the thread on. `ending`: status, endedBy, error (JSON or ''), reason.
+local function finish(keys, run_id, now, ending, retention)
+  redis.call('HSET', keys.run, 'status', ending.status, 'endedBy', ending.endedBy, 'finishedAt', now)
+  redis.call('HDEL', keys.run, 'worker', 'resume')
+  local code = nil
+  if ending.error ~= '' then
+    redis.call('HSET', keys.run, 'error', ending.error)
+    code = cjson.decode(ending.error).code
+  end
+  local current = redis.call('HGET', keys.thread, 'current')
+  local pointer = nil
+  if current == run_id then
+    pointer = advance(keys.thread, keys.lane, keys.run_prefix, retention.thread)
+  else
+    redis.call('LREM', keys.lane, 1, run_id)
+  end
+  local event = {type = 'status', status = ending.status, endedBy = ending.endedBy}
+  local f = redis.call('HMGET', keys.run, 'attempt', 'seq')
+  event.attempt = tonumber(f[1])
+  event.seq = tonumber(f[2])
+  if ending.error ~= '' then event.error = cjson.decode(ending.error) end
+  tell(keys.events, cjson.encode(event), retention.events_length)
+  redis.call('EXPIRE', keys.run, retention.run)
+  redis.call('EXPIRE', keys.events, retention.events)
+  return emit(keys.outbox, keys.run, run_id, now, {endedBy = ending.endedBy, code = code, dispatch = pointer, closed = ending.closed})
+end
+
+-- KEYS of every script that can end a run: thread, lane, outbox, run, events.
+local function run_keys(KEYS, run_id)
+  return {
+    thread = KEYS[1], lane = KEYS[2], outbox = KEYS[3], run = KEYS[4], events = KEYS[5],
+    run_prefix = string.sub(KEYS[4], 1, #KEYS[4] - #run_id),
+  }
+end
+
+local function retention_of(csv)
+  local n = {}
+  for part in string.gmatch(csv, '%d+') do n[#n + 1] = tonumber(part) end
+  return {run = n[1], thread = n[2], events = n[3], events_length = n[4]}
+end

@@ -1,0 +1,84 @@
+import { DroverError } from "@drover/contracts";
+import { Cluster, Redis as Single } from "ioredis";
+
+/** A connection to one Redis or to a Redis Cluster: both have the commands that are used here. */
+export type Redis = Single;
+
+export interface ConnectOptions {
+  /** `redis://` or `rediss://`; several addresses, separated by commas, make a Cluster. */
+  url: string;
+  /**
+   * worker: waits as long as it takes for Redis to come back. producer: gives up after a bound, so that a
+   * caller gets an error. subscriber: like worker, for a connection that only listens.
+   */
+  role: "worker" | "producer" | "subscriber";
+  /** Milliseconds after which a producer's command fails. Default 10,000. */
+  commandTimeoutMs?: number;
+  onError?: (error: Error) => void;
+}
+
+/** Milliseconds between attempts to reconnect: grows to 2 s and stays there. */
+const retryDelay = (times: number): number => Math.min(100 * times, 2000);
+
+/** Opens a connection. Commands of one tick leave together (auto-pipelining), except for subscribers. */
+export function connect({ url, role, commandTimeoutMs = 10_000, onError }: ConnectOptions): Redis {
+  const common = {
+    protocol: 2 as const,
+    maxRetriesPerRequest: role === "producer" ? 3 : null,
+    ...(role === "producer" ? { commandTimeout: commandTimeoutMs } : {}),
+  };
+  const enableAutoPipelining = role !== "subscriber";
+  const [first, ...others] = url.split(",").map((one) => one.trim());
+  const redis =
+    others.length === 0
+      ? new Single(first ?? "", { ...common, enableAutoPipelining, retryStrategy: retryDelay })
+      : (new Cluster([first ?? "", ...others].map(nodeOf), {
+          redisOptions: { ...common, ...credentialsOf(first ?? "") },
+          enableAutoPipelining,
+          clusterRetryStrategy: retryDelay,
+        }) as unknown as Redis);
+  redis.on("error", (error: Error) => onError?.(error));
+  return redis;
+}
+
+function nodeOf(address: string): { host: string; port: number } {
+  const url = parse(address);
+  return { host: url.hostname, port: Number(url.port || 6379) };
+}
+
+/** All nodes of a Cluster are entered in the same way as the first. */
+function credentialsOf(address: string): { username?: string; password?: string; tls?: object } {
+  const url = parse(address);
+  return {
+    ...(url.username ? { username: decodeURIComponent(url.username) } : {}),
+    ...(url.password ? { password: decodeURIComponent(url.password) } : {}),
+    ...(url.protocol === "rediss:" ? { tls: {} } : {}),
+  };
+}
+
+function parse(address: string): URL {
+  try {
+    return new URL(address);
+  } catch (cause) {
+    throw new DroverError("INVALID_CONFIG", "REDIS_URL is not a list of redis:// addresses.", { cause });
+  }
+}
+
+/** Fails early and readably where Redis cannot be reached within the bound. */
+export async function assertReachable(redis: Redis, timeoutMs = 5000): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("no answer")), timeoutMs);
+  });
+  try {
+    await Promise.race([redis.ping(), late]);
+  } catch (cause) {
+    throw new DroverError(
+      "NO_REDIS",
+      "Redis does not answer. Check that it runs and that REDIS_URL is right; without REDIS_URL, `drover dev` starts one.",
+      { cause },
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,37 @@
+import type { CounterLimit, Counters, Lease } from "@drover/contracts";
+import type { Redis } from "./connect.js";
+import type { Keys } from "./keys.js";
+import { leaseLost } from "./refusals.js";
+import type { RunRef } from "./run-store.js";
+import { loadScript, replyWords, runScript } from "./scripts.js";
+import type { ThreadRef } from "./transitions.js";
+
+const take = loadScript("take");
+
+/** The limits of one run and its thread, shared by the fleet: taking is one script, under the lease. */
+export function createCounters(redis: Redis, keys: Keys, lease: Lease): Counters {
+  const k = keys.thread(lease.tenant, lease.threadId);
+  return {
+    async take(limits) {
+      if (limits.length === 0) return null;
+      const args = [lease.epoch, lease.worker, ...limits.flatMap((l) => [l.scope, l.name, l.limit])];
+      const { what, rest } = replyWords(await runScript(redis, take, [k.thread, k.run(lease.runId)], args));
+      if (what === "lost") throw leaseLost(lease);
+      if (what === "taken") return null;
+      const full = limits[Number(rest[0]) - 1] as CounterLimit;
+      return `${full.scope}:${full.name}`;
+    },
+  };
+}
+
+/** What was taken so far, by name. */
+export async function readCounters(
+  redis: Redis,
+  keys: Keys,
+  of: ThreadRef | RunRef,
+): Promise<Record<string, number>> {
+  const k = keys.thread(of.tenant, of.threadId);
+  const fields = await redis.hgetall("runId" in of ? k.run(of.runId) : k.thread);
+  const counts = Object.entries(fields).filter(([name]) => name.startsWith("count:"));
+  return Object.fromEntries(counts.map(([name, n]) => [name.slice("count:".length), Number(n)]));
+}

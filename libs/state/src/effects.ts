@@ -1,0 +1,33 @@
+import type { EffectClaim, Effects, Lease } from "@drover/contracts";
+import type { Redis } from "./connect.js";
+import type { Keys } from "./keys.js";
+import { leaseLost } from "./refusals.js";
+import type { Retention } from "./retention.js";
+import { loadScript, replyWords, runScript } from "./scripts.js";
+
+const effect = loadScript("effect");
+
+/** The thread's ledger of tool calls that must not happen twice, under the lease. */
+export function createEffects(redis: Redis, keys: Keys, lease: Lease, retention: Retention): Effects {
+  const k = keys.thread(lease.tenant, lease.threadId);
+  const call = async (what: "claim" | "commit" | "release", id: string, result = "") => {
+    const args = [lease.epoch, lease.worker, what, id, retention.threads, result];
+    const reply = replyWords(await runScript(redis, effect, [k.thread, k.effects], args));
+    if (reply.what === "lost") throw leaseLost(lease);
+    return reply;
+  };
+  return {
+    async claim(id): Promise<EffectClaim> {
+      const { what, rest } = await call("claim", id);
+      if (what === "claimed") return { state: "claimed" };
+      if (what === "committed") return { state: "committed", result: JSON.parse(String(rest[0])) };
+      return { state: "unknown", startedAt: Number(rest[0]) };
+    },
+    async commit(id, result) {
+      await call("commit", id, JSON.stringify(result ?? null));
+    },
+    async release(id) {
+      await call("release", id);
+    },
+  };
+}

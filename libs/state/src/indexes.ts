@@ -1,0 +1,240 @@
+/**
+ * What is found across threads: runs by state, what is due on the queue, deadlines, approvals that wait, batches'
+ * counters. Derived from transitions: applying one twice, late or out of order ends in the same state.
+ */
+import { isFinal, type RunStatus, type Transition, USAGE_FIELDS } from "@drover/contracts";
+import type { Redis } from "./connect.js";
+import { decodeId, encodeId, type Keys } from "./keys.js";
+import { unknownRun } from "./refusals.js";
+import type { Retention } from "./retention.js";
+import type { RunRef } from "./run-store.js";
+import { loadScript, runScript } from "./scripts.js";
+import type { ThreadRef } from "./transitions.js";
+
+const scripts = {
+  apply: loadScript("apply"),
+  mark: loadScript("mark"),
+  unmark: loadScript("unmark"),
+  reserve: loadScript("reserve"),
+};
+
+export interface ListOptions {
+  tenant: string;
+  status?: RunStatus | undefined;
+  /** At most this many, newest first. */
+  limit: number;
+  /** Only runs that were created before this moment, in milliseconds. */
+  before?: number | undefined;
+}
+
+export class Indexes {
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+    private readonly retention: Retention,
+  ) {}
+
+  async apply(t: Transition): Promise<boolean> {
+    const i = this.keys.index;
+    const keys = [
+      i(`run:${encodeId(t.runId)}`),
+      i(`runs:${encodeId(t.tenant)}`),
+      i("claims:"),
+      i("batch:"),
+      i(`approvals:${encodeId(t.tenant)}`),
+      i("due"),
+      i("deadlines"),
+      i("expiring"),
+    ];
+    const usage = USAGE_FIELDS.some((f) => t.usage[f])
+      ? USAGE_FIELDS.map((f) => t.usage[f] ?? 0).join(",")
+      : "";
+    const reply = await runScript(this.redis, scripts.apply, keys, [
+      t.runId,
+      memberOf(t),
+      t.tenant,
+      t.version,
+      t.status,
+      isFinal(t.status) ? 1 : 0,
+      t.worker ?? "",
+      t.batchId ?? "",
+      t.agent,
+      t.createdAt,
+      t.at,
+      t.endedBy ?? "",
+      usage,
+      t.deadlineAt ?? "",
+      this.retention.runs,
+      t.dispatch ? memberOf(t.dispatch) : "",
+      t.raised.length,
+      ...t.raised.map((a) => a.approvalId),
+      ...t.closed,
+    ]);
+    return reply === 1;
+  }
+
+  /** Where the run lives. Throws UNKNOWN_RUN, also for a run of another tenant. */
+  async locate(runId: string, tenant: string): Promise<RunRef> {
+    const member = await this.redis.hget(this.keys.index(`run:${encodeId(runId)}`), "m");
+    const ref = member ? refOf(member) : null;
+    if (!ref || ref.tenant !== tenant) throw unknownRun(runId);
+    return ref;
+  }
+
+  async locateApproval(approvalId: string, tenant: string): Promise<RunRef | null> {
+    const key = this.keys.index(`approvals:${encodeId(tenant)}:runs`);
+    const member = await this.redis.hget(key, approvalId);
+    return member ? refOf(member) : null;
+  }
+
+  async list({ tenant, status, limit, before }: ListOptions): Promise<string[]> {
+    const key = this.keys.index(`runs:${encodeId(tenant)}${status ? `:${status}` : ""}`);
+    return this.redis.zrange(
+      key,
+      before ? `(${before}` : "+inf",
+      "-inf",
+      "BYSCORE",
+      "REV",
+      "LIMIT",
+      0,
+      limit,
+    );
+  }
+
+  async count(tenant: string, status: RunStatus): Promise<number> {
+    return this.redis.zcard(this.keys.index(`runs:${encodeId(tenant)}:${status}`));
+  }
+
+  /** Ids of approvals that wait, oldest first. */
+  async waitingApprovals(tenant: string, limit: number, offset = 0): Promise<string[]> {
+    return this.redis.zrange(
+      this.keys.index(`approvals:${encodeId(tenant)}`),
+      offset,
+      String(offset + limit - 1),
+    );
+  }
+
+  async countWaitingApprovals(tenant: string): Promise<number> {
+    return this.redis.zcard(this.keys.index(`approvals:${encodeId(tenant)}`));
+  }
+
+  /** Activations that went on the queue before `at` and that nobody took, oldest first. */
+  async due(at: number, limit: number): Promise<RunRef[]> {
+    const members = await this.redis.zrange(
+      this.keys.index("due"),
+      "-inf",
+      String(at),
+      "BYSCORE",
+      "LIMIT",
+      0,
+      limit,
+    );
+    return members.map(refOf);
+  }
+
+  async countDue(): Promise<number> {
+    return this.redis.zcard(this.keys.index("due"));
+  }
+
+  async dropDue(run: RunRef): Promise<void> {
+    await this.redis.zrem(this.keys.index("due"), memberOf(run));
+  }
+
+  /** Runs whose deadline is before `at`. */
+  async overdue(at: number, limit: number): Promise<RunRef[]> {
+    const members = await this.redis.zrange(
+      this.keys.index("deadlines"),
+      "-inf",
+      String(at),
+      "BYSCORE",
+      "LIMIT",
+      0,
+      limit,
+    );
+    return members.map(refOf);
+  }
+
+  async dropDeadline(run: RunRef): Promise<void> {
+    await this.redis.zrem(this.keys.index("deadlines"), memberOf(run));
+  }
+
+  /** Marks threads that a producer writes to; gives the mark. */
+  async mark(threads: readonly ThreadRef[]): Promise<string> {
+    const members = threads.map(threadMember);
+    return String(await runScript(this.redis, scripts.mark, [this.keys.index("marks")], members));
+  }
+
+  async unmark(mark: string, threads: readonly ThreadRef[]): Promise<void> {
+    await runScript(
+      this.redis,
+      scripts.unmark,
+      [this.keys.index("marks")],
+      [mark, ...threads.map(threadMember)],
+    );
+  }
+
+  /** Threads that were marked before `at`. */
+  async marked(at: number, limit: number): Promise<{ thread: ThreadRef; mark: string }[]> {
+    const key = this.keys.index("marks");
+    const found = await this.redis.zrange(
+      key,
+      "-inf",
+      String(at),
+      "BYSCORE",
+      "LIMIT",
+      0,
+      limit,
+      "WITHSCORES",
+    );
+    const marks: { thread: ThreadRef; mark: string }[] = [];
+    for (let i = 0; i + 1 < found.length; i += 2) {
+      const [tenant = "", threadId = ""] = String(found[i]).split("/");
+      marks.push({
+        thread: { tenant: decodeId(tenant), threadId: decodeId(threadId) },
+        mark: String(found[i + 1]),
+      });
+    }
+    return marks;
+  }
+
+  /** Binds an idempotency key; gives what it is bound to, by this call or an earlier one. */
+  async reserve(tenant: string, key: string, bound: string): Promise<string> {
+    const name = this.keys.index(`idempotency:${encodeId(tenant)}:${encodeId(key)}`);
+    return String(await runScript(this.redis, scripts.reserve, [name], [bound, this.retention.idempotency]));
+  }
+
+  /** Forgets runs whose time is over. Gives how many. */
+  async purge(at: number, limit: number): Promise<number> {
+    const key = this.keys.index("expiring");
+    const ids = await this.redis.zrange(key, "-inf", String(at), "BYSCORE", "LIMIT", 0, limit);
+    await Promise.all(ids.map((id) => this.forget(id)));
+    return ids.length;
+  }
+
+  private async forget(runId: string): Promise<void> {
+    const record = this.keys.index(`run:${encodeId(runId)}`);
+    const [member, status] = await this.redis.hmget(record, "m", "s");
+    if (member && status) {
+      const all = this.keys.index(`runs:${encodeId(refOf(member).tenant)}`);
+      await Promise.all([this.redis.zrem(all, runId), this.redis.zrem(`${all}:${status}`, runId)]);
+    }
+    await this.redis.del(record);
+    await this.redis.zrem(this.keys.index("expiring"), runId);
+  }
+
+  /** Redis's own time in milliseconds: what every score is measured by. */
+  async now(): Promise<number> {
+    const [seconds, micros] = await this.redis.time();
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+  }
+}
+
+const threadMember = (thread: ThreadRef): string => `${encodeId(thread.tenant)}/${encodeId(thread.threadId)}`;
+
+/** A run's name in the indexes: tenant, thread and run, encoded. */
+export const memberOf = (run: RunRef): string => `${threadMember(run)}/${encodeId(run.runId)}`;
+
+export function refOf(member: string): RunRef {
+  const [tenant = "", threadId = "", runId = ""] = member.split("/").map(decodeId);
+  return { tenant, threadId, runId };
+}

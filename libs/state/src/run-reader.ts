@@ -1,0 +1,142 @@
+import {
+  type AcceptedRequest,
+  type Approval,
+  DroverError,
+  type ErrorInfo,
+  type InterruptQuestion,
+  noUsage,
+  type Run,
+  USAGE_FIELDS,
+} from "@drover/contracts";
+import type { Redis } from "./connect.js";
+import type { Keys } from "./keys.js";
+import { decodePayload } from "./payload.js";
+import type { RunRef, StoredAnswer } from "./run-store.js";
+
+type Fields = Record<string, Buffer>;
+
+const LISTED = [
+  "request",
+  "status",
+  "agent",
+  "agentVersion",
+  "endedBy",
+  "version",
+  "seq",
+  "kind",
+  "attempt",
+  "crashes",
+  "batch",
+  "priority",
+  "error",
+  "approvals",
+  "createdAt",
+  "startedAt",
+  "finishedAt",
+  "updatedAt",
+  "deadlineAt",
+  "cancel",
+  "worker",
+  ...USAGE_FIELDS,
+] as const;
+
+/** Reads runs and their approvals. Null for a run that is not kept any more. */
+export class RunReader {
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
+
+  /** @param withOutput false leaves out the output, for lists */
+  async run(ref: RunRef, withOutput = true): Promise<Run | null> {
+    const names = withOutput ? [...LISTED, "output"] : [...LISTED];
+    const values = await this.redis.hmgetBuffer(this.key(ref), ...names);
+    const fields: Fields = {};
+    names.forEach((name, i) => {
+      const value = values[i];
+      if (value) fields[name] = value;
+    });
+    return fields.status ? toRun(ref, fields) : null;
+  }
+
+  async input(ref: RunRef): Promise<Pick<AcceptedRequest, "input" | "context"> | null> {
+    const bytes = await this.redis.hgetBuffer(this.key(ref), "input");
+    return bytes ? (decodePayload(bytes) as Pick<AcceptedRequest, "input" | "context">) : null;
+  }
+
+  /** The approvals of a run, in the order in which they were raised. */
+  async approvals(ref: RunRef): Promise<Approval[]> {
+    const fields = await this.redis.hgetall(this.key(ref));
+    const waiting = (fields.waiting ?? "").split(",");
+    return splitIds(fields.approvals).flatMap((approvalId) => {
+      const question = fields[`approval:${approvalId}`];
+      if (!question) return [];
+      const { createdAt, ...asked } = JSON.parse(question) as InterruptQuestion & { createdAt: number };
+      const json = fields[`answer:${approvalId}`];
+      const stored = json ? (JSON.parse(json) as StoredAnswer) : null;
+      const approval: Approval = {
+        ...ref,
+        ...asked,
+        approvalId,
+        agent: fields.agent ?? "",
+        agentVersion: fields.agentVersion ?? "",
+        status: stored ? "answered" : waiting.includes(approvalId) ? "pending" : "discarded",
+        createdAt,
+        answeredAt: stored?.at ?? null,
+        answer: stored?.answer ?? null,
+      };
+      return [approval];
+    });
+  }
+
+  async approval(ref: RunRef, approvalId: string): Promise<Approval> {
+    const found = (await this.approvals(ref)).find((a) => a.approvalId === approvalId);
+    if (!found) throw new DroverError("UNKNOWN_APPROVAL", `There is no approval '${approvalId}'.`);
+    return found;
+  }
+
+  private key(ref: RunRef): string {
+    return this.keys.thread(ref.tenant, ref.threadId).run(ref.runId);
+  }
+}
+
+function toRun(ref: RunRef, f: Fields): Run {
+  const text = (name: string): string => f[name]?.toString() ?? "";
+  const number = (name: string): number => Number(f[name] ?? 0);
+  const moment = (name: string): number | null => (f[name] ? Number(f[name]) : null);
+  const request = JSON.parse(text("request")) as Omit<AcceptedRequest, "input" | "context">;
+  const usage = noUsage();
+  for (const field of USAGE_FIELDS) usage[field] = number(field);
+  return {
+    runId: ref.runId,
+    tenant: ref.tenant,
+    threadId: ref.threadId,
+    agent: text("agent"),
+    agentVersion: text("agentVersion"),
+    status: text("status") as Run["status"],
+    endedBy: (text("endedBy") || null) as Run["endedBy"],
+    version: number("version"),
+    seq: number("seq"),
+    kind: text("kind") as Run["kind"],
+    attempt: number("attempt"),
+    crashes: number("crashes"),
+    batchId: text("batch") || null,
+    document: request.document ?? null,
+    priority: number("priority"),
+    tags: request.tags,
+    metadata: request.metadata,
+    output: f.output ? decodePayload(f.output) : null,
+    error: f.error ? (JSON.parse(text("error")) as ErrorInfo) : null,
+    approvals: splitIds(text("approvals")),
+    usage,
+    createdAt: number("createdAt"),
+    startedAt: moment("startedAt"),
+    finishedAt: moment("finishedAt"),
+    updatedAt: number("updatedAt"),
+    deadlineAt: moment("deadlineAt"),
+    cancelReason: f.cancel ? (JSON.parse(text("cancel")) as ErrorInfo).message : null,
+    worker: text("worker") || null,
+  };
+}
+
+const splitIds = (csv: string | undefined): string[] => (csv ? csv.split(",").filter(Boolean) : []);

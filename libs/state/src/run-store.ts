@@ -1,0 +1,283 @@
+/**
+ * The truth about runs. Each method is one script on the slot of the run's thread; what other slots must learn
+ * of it (indexes, batch, queue) is in the transitions that it returns, and in the thread's outbox until they
+ * have learnt it.
+ */
+import {
+  type AcceptedRequest,
+  type Activation,
+  type Answer,
+  DroverError,
+  type ErrorInfo,
+  type Lease,
+  sourcesOf,
+  type Transition,
+  USAGE_FIELDS,
+  type Usage,
+} from "@drover/contracts";
+import type { Redis } from "./connect.js";
+import type { Keys } from "./keys.js";
+import { decodePayload, encodePayload } from "./payload.js";
+import { idempotencyConflict, leaseLost, unknownRun } from "./refusals.js";
+import { type Retention, retentionArg } from "./retention.js";
+import { loadScript, replyWords, runScript, type Script, type ScriptArg } from "./scripts.js";
+import { type Settlement, settlementArgs } from "./settlement.js";
+import { outboxField, parseTransition, type ThreadRef } from "./transitions.js";
+
+const scripts = {
+  admit: loadScript("admit"),
+  claim: loadScript("claim"),
+  settle: loadScript("settle"),
+  resume: loadScript("resume"),
+  cancel: loadScript("cancel"),
+  takeover: loadScript("takeover"),
+  redeliver: loadScript("redeliver"),
+  reopen: loadScript("reopen"),
+};
+
+export interface RunRef extends ThreadRef {
+  runId: string;
+}
+
+export type Admitted =
+  | { what: "admitted"; transitions: Transition[]; behind: string | null }
+  | { what: "exists"; transitions: Transition[] };
+
+export type Claimed =
+  | { what: "claimed"; lease: Lease; activation: Activation; maxAttempts: number; transition: Transition }
+  /** Nothing to do: the activation is over, was replaced, or another worker has it. */
+  | { what: "stale" }
+  /** This worker does not have the agent. */
+  | { what: "elsewhere"; agent: string };
+
+export class RunStore {
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+    private readonly retention: Retention,
+    private readonly maxCrashes = 3,
+  ) {}
+
+  async admit(run: RunRef, request: AcceptedRequest, hash: string): Promise<Admitted> {
+    const { input, context, ...fields } = request;
+    const reply = await this.run(scripts.admit, run, [
+      hash,
+      request.multitaskStrategy,
+      encodePayload({ input, context }),
+      JSON.stringify(fields),
+      request.agent,
+      request.batchId ?? "",
+      request.priority,
+      request.delayMs,
+      request.deadlineMs ?? "",
+      request.maxAttempts,
+    ]);
+    switch (reply.what) {
+      case "admitted":
+        return {
+          what: "admitted",
+          transitions: [parseTransition(run, reply.rest[0])],
+          behind: reply.rest[1]?.toString() || null,
+        };
+      case "exists":
+        return { what: "exists", transitions: reply.rest.map((json) => parseTransition(run, json)) };
+      case "busy":
+        throw new DroverError(
+          "THREAD_BUSY",
+          `Thread '${run.threadId}' is busy with run ${reply.rest[0]}; wait for it or use the strategy enqueue.`,
+        );
+      default:
+        throw idempotencyConflict();
+    }
+  }
+
+  /** @param agents the agents that the worker has, name → version */
+  async claim(run: RunRef, seq: number, worker: string, agents: Record<string, string>): Promise<Claimed> {
+    const { what, rest } = await this.run(scripts.claim, run, [
+      seq,
+      worker,
+      sourcesOf("running").join(","),
+      JSON.stringify(agents),
+      this.retention.eventsLength,
+    ]);
+    if (what === "elsewhere") return { what, agent: String(rest[0]) };
+    if (what !== "claimed") return { what: "stale" };
+    const [
+      epoch,
+      transition,
+      request,
+      input,
+      kind,
+      attempt,
+      maxAttempts,
+      version,
+      deadline,
+      now,
+      checkpointId,
+      ...answers
+    ] = rest;
+    const fields = JSON.parse(String(request)) as Omit<AcceptedRequest, "input" | "context">;
+    const payload = decodePayload(input as Buffer) as Pick<AcceptedRequest, "input" | "context">;
+    const deadlineAt = String(deadline) === "" ? null : Number(deadline);
+    return {
+      what,
+      maxAttempts: Number(maxAttempts),
+      lease: { ...run, seq, epoch: Number(epoch), worker },
+      transition: parseTransition(run, transition),
+      activation: {
+        ...run,
+        seq,
+        kind: String(kind) as Activation["kind"],
+        attempt: Number(attempt),
+        agent: fields.agent,
+        agentVersion: String(version),
+        input: payload.input,
+        context: payload.context,
+        metadata: fields.metadata,
+        tags: fields.tags,
+        streamMode: fields.streamMode,
+        deadlineAt,
+        deadlineInMs: deadlineAt === null ? null : deadlineAt - Number(now),
+        resume: answers.length > 0 ? resumeOf(String(checkpointId), answers) : null,
+      },
+    };
+  }
+
+  /** Throws LEASE_LOST where another worker has the thread. Null where this activation was settled before. */
+  async settle(lease: Lease, usage: Usage, settlement: Settlement): Promise<Transition | null> {
+    const { what, rest } = await this.run(scripts.settle, lease, [
+      lease.seq,
+      lease.epoch,
+      lease.worker,
+      retentionArg(this.retention),
+      USAGE_FIELDS.map((field) => usage[field]).join(","),
+      settlement.what,
+      ...settlementArgs(settlement),
+    ]);
+    if (what === "lost") throw leaseLost(lease);
+    return what === "settled" ? parseTransition(lease, rest[0]) : null;
+  }
+
+  /** Stores an answer that was validated before. */
+  async resume(run: RunRef, approvalId: string, answer: StoredAnswer): Promise<Transition> {
+    const { what, rest } = await this.run(scripts.resume, run, [approvalId, JSON.stringify(answer)]);
+    switch (what) {
+      case "answered":
+      case "waiting":
+        return parseTransition(run, rest[0]);
+      case "already": {
+        const by = (JSON.parse(String(rest[0])) as StoredAnswer).answer.decidedBy;
+        throw new DroverError(
+          "APPROVAL_ANSWERED",
+          `Approval ${approvalId} was answered before${by ? ` by ${by}` : ""}.`,
+        );
+      }
+      case "closed":
+        throw new DroverError(
+          "ILLEGAL_TRANSITION",
+          `Approval ${approvalId} no longer waits: its run is ${rest[0]}.`,
+        );
+      default:
+        throw new DroverError("UNKNOWN_APPROVAL", `There is no approval '${approvalId}'.`);
+    }
+  }
+
+  /** Ends a run that no worker has, or marks a running one; its worker must then be told. */
+  async cancel(
+    run: RunRef,
+    error: ErrorInfo,
+  ): Promise<{ transition: Transition | null; worker: string | null }> {
+    const { what, rest } = await this.run(scripts.cancel, run, [
+      JSON.stringify(error),
+      retentionArg(this.retention),
+      sourcesOf("cancelled").join(","),
+      "cancelled",
+      "0",
+    ]);
+    if (what === "unknown") throw unknownRun(run.runId);
+    if (what === "final") {
+      throw new DroverError(
+        "ILLEGAL_TRANSITION",
+        `Run ${run.runId} is ${rest[0]} already; nothing is left to cancel.`,
+      );
+    }
+    return what === "ended"
+      ? { transition: parseTransition(run, rest[0]), worker: null }
+      : { transition: null, worker: String(rest[0]) };
+  }
+
+  /** Ends a run whose deadline passed while no worker had it. Null where that is not so. */
+  async expire(run: RunRef, error: ErrorInfo): Promise<Transition | null> {
+    const { what, rest } = await this.run(scripts.cancel, run, [
+      JSON.stringify(error),
+      retentionArg(this.retention),
+      sourcesOf("timeout").join(","),
+      "timeout",
+      "1",
+    ]);
+    return what === "ended" ? parseTransition(run, rest[0]) : null;
+  }
+
+  /** Takes a run away from a worker that is gone. Also gives what that worker left unpublished. */
+  async takeover(run: RunRef, gone: string): Promise<{ taken: boolean; transitions: Transition[] }> {
+    const poisoned: ErrorInfo = {
+      code: "POISONED",
+      message: `Its worker died ${this.maxCrashes} times while it executed this run. Look at the workers' logs, mend the cause, then retry the run.`,
+    };
+    const { what, rest } = await this.run(scripts.takeover, run, [
+      gone,
+      this.maxCrashes,
+      JSON.stringify(poisoned),
+      retentionArg(this.retention),
+    ]);
+    return { taken: what !== "none", transitions: rest.map((json) => parseTransition(run, json)) };
+  }
+
+  async redeliver(run: RunRef, seq: number): Promise<Transition | null> {
+    const { what, rest } = await this.run(scripts.redeliver, run, [seq]);
+    return what === "redelivered" ? parseTransition(run, rest[0]) : null;
+  }
+
+  async reopen(run: RunRef): Promise<Transition> {
+    const from = sourcesOf("pending").filter((status) => status !== "running" && status !== "interrupted");
+    const { what, rest } = await this.run(scripts.reopen, run, [from.join(",")]);
+    if (what === "unknown") throw unknownRun(run.runId);
+    if (what === "refused") {
+      throw new DroverError(
+        "ILLEGAL_TRANSITION",
+        `Run ${run.runId} is ${rest[0]}; only a run that failed can be retried.`,
+      );
+    }
+    return parseTransition(run, rest[0]);
+  }
+
+  /** Transitions of a thread that indexes and queue may not have learnt. */
+  async unpublished(thread: ThreadRef): Promise<Transition[]> {
+    const entries = await this.redis.hvals(this.keys.thread(thread.tenant, thread.threadId).outbox);
+    return entries.map((json) => parseTransition(thread, Buffer.from(json)));
+  }
+
+  async acknowledge(transition: Transition): Promise<void> {
+    const { outbox } = this.keys.thread(transition.tenant, transition.threadId);
+    await this.redis.hdel(outbox, outboxField(transition));
+  }
+
+  private async run(script: Script, run: RunRef, args: ScriptArg[]) {
+    const k = this.keys.thread(run.tenant, run.threadId);
+    const keys = [k.thread, k.lane, k.outbox, k.run(run.runId), k.events(run.runId)];
+    return replyWords(await runScript(this.redis, script, keys, [run.runId, ...args]));
+  }
+}
+
+/** An answer as it is kept: who decided what, and the value that the graph is given. */
+export interface StoredAnswer {
+  interruptId: string;
+  value: unknown;
+  answer: Answer;
+  at: number;
+}
+
+function resumeOf(checkpointId: string, answers: (Buffer | number | null)[]): Activation["resume"] {
+  const stored = answers.map((json) => JSON.parse(String(json)) as StoredAnswer);
+  return { checkpointId, values: Object.fromEntries(stored.map((a) => [a.interruptId, a.value])) };
+}

@@ -1,0 +1,52 @@
+import type { Dispatch, Transition, Usage } from "@drover/contracts";
+
+/** A thread and the names it goes by in the scripts' replies. */
+export interface ThreadRef {
+  tenant: string;
+  threadId: string;
+}
+
+/** What a script wrote into the outbox: a transition without what the caller knows anyway. */
+interface Written {
+  runId: string;
+  version: number;
+  status: Transition["status"];
+  agent: string;
+  batchId?: string;
+  at: number;
+  createdAt: number;
+  deadlineAt?: number;
+  worker?: string;
+  endedBy?: Transition["endedBy"];
+  code?: Transition["code"];
+  usage?: Partial<Usage>;
+  raised?: Transition["raised"];
+  closed?: string[];
+  dispatch?: Omit<Dispatch, "tenant" | "threadId">;
+}
+
+export function parseTransition(thread: ThreadRef, json: Buffer | number | null | undefined): Transition {
+  const w = JSON.parse(String(json)) as Written;
+  return {
+    tenant: thread.tenant,
+    threadId: thread.threadId,
+    runId: w.runId,
+    version: w.version,
+    status: w.status,
+    agent: w.agent,
+    batchId: w.batchId ?? null,
+    at: w.at,
+    createdAt: w.createdAt,
+    deadlineAt: w.deadlineAt ?? null,
+    worker: w.worker ?? null,
+    endedBy: w.endedBy ?? null,
+    code: w.code ?? null,
+    usage: w.usage ?? {},
+    raised: w.raised ?? [],
+    closed: w.closed ?? [],
+    dispatch: w.dispatch ? { ...w.dispatch, tenant: thread.tenant, threadId: thread.threadId } : null,
+  };
+}
+
+/** The field of the outbox that holds the transition. */
+export const outboxField = (t: Transition): string => `${t.runId}:${t.version}`;

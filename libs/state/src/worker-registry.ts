@@ -1,0 +1,132 @@
+import type { Redis } from "./connect.js";
+import { refOf } from "./indexes.js";
+import { encodeId, type Keys } from "./keys.js";
+import type { RunRef } from "./run-store.js";
+import { loadScript, replyWords, runScript } from "./scripts.js";
+
+const scripts = { heartbeat: loadScript("heartbeat"), gone: loadScript("gone") };
+
+/** What a worker says of itself. */
+export interface WorkerDescription {
+  host: string;
+  pid: number;
+  version: string;
+  concurrency: number;
+  active: number;
+  startedAt: number;
+  agents: string[];
+}
+
+export interface Heartbeat {
+  /** False where others declared this worker gone meanwhile: every lease that it had is lost. */
+  alive: boolean;
+  /** Runs of this worker that somebody asked to stop. */
+  cancels: RunRef[];
+  /** Scopes that are paused: `all`, `batch:<id>`, `agent:<name>`, `tenant:<name>`. */
+  pauses: Set<string>;
+}
+
+/** Who is there to work. A worker that stops saying so loses its runs to others. */
+export class WorkerRegistry {
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
+
+  async heartbeat(
+    worker: string,
+    holdsMs: number,
+    description: WorkerDescription,
+    register: { agents: Record<string, string> } | null,
+  ): Promise<Heartbeat> {
+    const i = this.keys.index;
+    const keys = [i("workers"), i(`worker:${worker}`), i(`cancels:${worker}`), i("pauses"), i("agents")];
+    const agents = register ? Object.entries(register.agents).flat() : [];
+    const args = [worker, holdsMs, JSON.stringify(description), register ? "1" : "0", ...agents];
+    const { what, rest } = replyWords(await runScript(this.redis, scripts.heartbeat, keys, args));
+    const [cancels, ...others] = rest;
+    const n = Number(cancels);
+    return {
+      alive: what === "alive",
+      cancels: others.slice(0, n).map((member) => refOf(String(member))),
+      pauses: new Set(others.slice(n).map(String)),
+    };
+  }
+
+  /** Workers that did not say in time that they live, with up to `limit` of the runs that each had. */
+  async gone(limit: number): Promise<{ worker: string; claims: RunRef[] }[]> {
+    const keys = [this.keys.index("workers"), this.keys.index("claims:")];
+    const reply = (await runScript(this.redis, scripts.gone, keys, [limit])) as (Buffer | number)[];
+    const found: { worker: string; claims: RunRef[] }[] = [];
+    for (let i = 0; i < reply.length; ) {
+      const n = Number(reply[i + 1]);
+      const claims = reply.slice(i + 2, i + 2 + n).map((member) => refOf(String(member)));
+      found.push({ worker: String(reply[i]), claims });
+      i += 2 + n;
+    }
+    return found;
+  }
+
+  /** A worker claims a run: noted before the claim itself, so that a crash in between leaves a trace. */
+  async noteClaim(worker: string, member: string): Promise<void> {
+    await this.redis.sadd(this.keys.index(`claims:${worker}`), member);
+  }
+
+  async dropClaim(worker: string, member: string): Promise<void> {
+    await this.redis.srem(this.keys.index(`claims:${worker}`), member);
+  }
+
+  async remove(worker: string): Promise<void> {
+    const i = this.keys.index;
+    await this.redis.zrem(i("workers"), worker);
+    await this.redis.del(i(`worker:${worker}`), i(`cancels:${worker}`), i(`claims:${worker}`));
+  }
+
+  /** Asks a worker to stop a run: at once by a message, and at its next heartbeat if the message is missed. */
+  async askToStop(worker: string, member: string): Promise<void> {
+    await this.redis.sadd(this.keys.index(`cancels:${worker}`), member);
+    await this.redis.publish(this.cancelChannel(worker), member);
+  }
+
+  cancelChannel(worker: string): string {
+    return this.keys.index(`cancel:${worker}`);
+  }
+
+  /** Ids of workers that live. */
+  async list(): Promise<{ worker: string; description: WorkerDescription }[]> {
+    const ids = await this.redis.zrange(this.keys.index("workers"), 0, "-1");
+    const found = await Promise.all(
+      ids.map(async (worker) => {
+        const json = await this.redis.hget(this.keys.index(`worker:${worker}`), "description");
+        return json ? [{ worker, description: JSON.parse(json) as WorkerDescription }] : [];
+      }),
+    );
+    return found.flat();
+  }
+
+  /** Agents that any worker ever announced, name → version. Empty before the first worker. */
+  async agents(): Promise<Record<string, string>> {
+    return this.redis.hgetall(this.keys.index("agents"));
+  }
+
+  /** Pauses a scope, or lets it go on. */
+  async pause(scope: string, on: boolean): Promise<void> {
+    const key = this.keys.index("pauses");
+    if (on) await this.redis.hset(key, scope, Date.now());
+    else await this.redis.hdel(key, scope);
+  }
+
+  async pauses(): Promise<string[]> {
+    return this.redis.hkeys(this.keys.index("pauses"));
+  }
+
+  /** Keeps a pointer of a paused scope aside. */
+  async park(scope: string, pointer: string): Promise<void> {
+    await this.redis.rpush(this.keys.index(`parked:${encodeId(scope)}`), pointer);
+  }
+
+  /** Takes up to `limit` pointers of a scope that goes on. */
+  async unpark(scope: string, limit: number): Promise<string[]> {
+    return (await this.redis.lpop(this.keys.index(`parked:${encodeId(scope)}`), limit)) ?? [];
+  }
+}
