@@ -1,1 +1,7 @@
-export {};
+export * from "./event-loop.js";
+export * from "./logger.js";
+export * from "./metrics.js";
+export * from "./metrics-page.js";
+export * from "./metrics-table.js";
+export * from "./probes.js";
+export { hideSecrets } from "./secrets.js";
