@@ -1,1 +1,10 @@
-export {};
+export * from "./admission.js";
+export * from "./approvals.js";
+export * from "./client.js";
+export * from "./consumer.js";
+export * from "./publisher.js";
+export * from "./run-control.js";
+export * from "./run-handle.js";
+export * from "./run-queue.js";
+export * from "./settle.js";
+export * from "./sweeper.js";

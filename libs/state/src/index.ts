@@ -12,6 +12,7 @@ export * from "./run-reader.js";
 export * from "./run-store.js";
 export { asDroverError } from "./scripts.js";
 export * from "./settlement.js";
+export * from "./state.js";
 export * from "./subscriptions.js";
 export * from "./transitions.js";
 export * from "./worker-registry.js";

@@ -5,6 +5,7 @@ import {
   type ErrorInfo,
   type InterruptQuestion,
   noUsage,
+  type Pointer,
   type Run,
   USAGE_FIELDS,
 } from "@drover/contracts";
@@ -62,6 +63,12 @@ export class RunReader {
   async input(ref: RunRef): Promise<Pick<AcceptedRequest, "input" | "context"> | null> {
     const bytes = await this.redis.hgetBuffer(this.key(ref), "input");
     return bytes ? (decodePayload(bytes) as Pick<AcceptedRequest, "input" | "context">) : null;
+  }
+
+  /** The run's newest activation, if it waits on the queue. */
+  async pointer(ref: RunRef): Promise<Pointer | null> {
+    const [status, seq, delivery] = await this.redis.hmget(this.key(ref), "status", "seq", "delivery");
+    return status === "pending" ? { ...ref, seq: Number(seq), delivery: Number(delivery) } : null;
   }
 
   /** The approvals of a run, in the order in which they were raised. */

@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import {
+  type AcceptedRequest,
+  DroverError,
+  derivedUuid,
+  newRunId,
+  newThreadId,
+  parseOrThrow,
+  type Redactor,
+  type RunRequest,
+  runRequestSchema,
+  type Transition,
+} from "@drover/contracts";
+import { assertPayloadSize, idempotencyConflict, type RunRef, type State } from "@drover/state";
+import { publish } from "./publisher.js";
+import type { RunQueue } from "./run-queue.js";
+
+export interface AdmissionOptions {
+  /** Bytes of JSON that input and context may have together. */
+  maxPayloadBytes: number;
+  /** What to take out of a request before anything of it is written. */
+  redactorOf: (agent: string) => Redactor;
+  /** Names that workers announced; empty where none ever did. */
+  knownAgents: () => Promise<readonly string[]>;
+}
+
+interface Prepared {
+  run: RunRef;
+  request: AcceptedRequest;
+  hash: string;
+}
+
+export interface Accepted {
+  run: RunRef;
+  /** The run that the new one waits behind, if its thread is busy. */
+  behind: string | null;
+  /** True where the idempotency key had given this run before. */
+  existed: boolean;
+}
+
+/** How many runs travel in one pipeline. */
+const CHUNK = 500;
+
+/**
+ * Accepts runs: validated and redacted first, all of them, so that a bad one among many changes nothing. When
+ * this resolves, each run is in its thread's lane and will reach a final state.
+ */
+export async function admit(
+  state: State,
+  queue: RunQueue,
+  requests: readonly RunRequest[],
+  options: AdmissionOptions,
+): Promise<Accepted[]> {
+  const known = await options.knownAgents();
+  const prepared = requests.map((request, i) =>
+    prepare(request, requests.length > 1 ? i : null, known, options),
+  );
+  const accepted: Accepted[] = [];
+  for (let i = 0; i < prepared.length; i += CHUNK) {
+    accepted.push(...(await admitChunk(state, queue, prepared.slice(i, i + CHUNK))));
+  }
+  return accepted;
+}
+
+async function admitChunk(state: State, queue: RunQueue, chunk: readonly Prepared[]): Promise<Accepted[]> {
+  const threads = chunk.map((p) => p.run);
+  const [mark] = await Promise.all([state.indexes.mark(threads), ...chunk.map((p) => reserve(state, p))]);
+  const transitions: Transition[] = [];
+  const accepted = await Promise.all(
+    chunk.map(async ({ run, request, hash }) => {
+      const reply = await state.runs.admit(run, request, hash);
+      transitions.push(...reply.transitions);
+      return {
+        run,
+        behind: reply.what === "admitted" ? reply.behind : null,
+        existed: reply.what === "exists",
+      };
+    }),
+  );
+  await publish(state, queue, transitions);
+  await state.indexes.unmark(mark, threads);
+  return accepted;
+}
+
+/** Binds the idempotency key to run, thread and request before anything is written for them. */
+async function reserve(state: State, { run, request, hash }: Prepared): Promise<void> {
+  if (request.idempotencyKey === undefined) return;
+  const bound = `${run.threadId}\n${hash}`;
+  if ((await state.indexes.reserve(run.tenant, request.idempotencyKey, bound)) !== bound)
+    throw idempotencyConflict();
+}
+
+function prepare(
+  raw: RunRequest,
+  index: number | null,
+  known: readonly string[],
+  options: AdmissionOptions,
+): Prepared {
+  const what = index === null ? "The run" : `Run ${index + 1}`;
+  const parsed = parseOrThrow(runRequestSchema, raw, what);
+  if (known.length > 0 && !known.includes(parsed.agent)) {
+    throw new DroverError(
+      "UNKNOWN_AGENT",
+      `There is no agent '${parsed.agent}'. Known are: ${[...known].sort().join(", ")}.`,
+    );
+  }
+  const redactor = options.redactorOf(parsed.agent);
+  const request: AcceptedRequest = {
+    ...parsed,
+    input: redactor.value(parsed.input, "input"),
+    context: redactor.value(parsed.context, "input"),
+    metadata: redactor.value(parsed.metadata, "metadata"),
+  };
+  assertPayloadSize([request.input, request.context], options.maxPayloadBytes, "The input");
+  const { tenant, idempotencyKey: key } = request;
+  const run: RunRef = {
+    tenant,
+    threadId: request.threadId ?? (key === undefined ? newThreadId() : derivedUuid("thread", tenant, key)),
+    runId: key === undefined ? newRunId() : derivedUuid("run", tenant, key),
+  };
+  return { run, request, hash: key === undefined ? run.runId : hashOf(request) };
+}
+
+function hashOf(request: AcceptedRequest): string {
+  return createHash("sha256").update(canonicalJson(request)).digest("hex").slice(0, 32);
+}
+
+/** JSON with sorted keys: the same request in another order is the same request. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (inner === null || typeof inner !== "object" || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

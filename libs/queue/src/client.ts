@@ -1,0 +1,272 @@
+import {
+  type Answer,
+  type Approval,
+  type Batch,
+  type BatchRequest,
+  batchRequestSchema,
+  DEFAULT_TENANT,
+  DroverError,
+  NO_REDACTION,
+  newBatchId,
+  parseOrThrow,
+  type Redactor,
+  type Run,
+  type RunRequest,
+  type RunStatus,
+} from "@drover/contracts";
+import {
+  asDroverError,
+  connect,
+  DEFAULT_MAX_PAYLOAD,
+  openState,
+  type Redis,
+  type Retention,
+  type RunRef,
+  type State,
+  Subscriptions,
+} from "@drover/state";
+import { admit } from "./admission.js";
+import { type AnswerReader, answerApproval, getApproval, listApprovals } from "./approvals.js";
+import {
+  cancelRun,
+  forEachOfBatch,
+  type PauseScope,
+  pauseScope,
+  resumeScope,
+  retryRun,
+} from "./run-control.js";
+import { createHandle, type RunHandle } from "./run-handle.js";
+import { RunQueue } from "./run-queue.js";
+
+export interface ClientOptions {
+  redisUrl: string;
+  /** The first part of every key. Default `drover`. */
+  prefix?: string;
+  /** Default `default`. Everything that this client reads and writes is this tenant's. */
+  tenant?: string;
+  /** Bytes of JSON that a run's input and context may have. Default 8 MiB. */
+  maxPayloadBytes?: number;
+  /** What to take out of a request before it is written. Default: nothing. */
+  redactorOf?: (agent: string) => Redactor;
+  /** Checks answers to approvals against their questions. */
+  readAnswer?: AnswerReader;
+  retention?: Partial<Retention>;
+  /** Milliseconds after which a command that Redis does not answer fails. Default 10,000. */
+  commandTimeoutMs?: number;
+  onError?: (error: Error) => void;
+}
+
+/** Milliseconds for which the list of agents that workers announced is taken as known. */
+const AGENTS_KNOWN_MS = 5000;
+
+/** Enqueues runs and asks about them. Open one per process and close it at the end. */
+export class Client {
+  readonly state: State;
+  readonly queue: RunQueue;
+  readonly tenant: string;
+  private readonly connections: Redis[] = [];
+  private readonly subscriptions: Subscriptions;
+  private agents: { names: string[]; at: number } | null = null;
+
+  constructor(private readonly options: ClientOptions) {
+    const open = (role: "producer" | "subscriber"): Redis => {
+      const redis = connect({
+        url: options.redisUrl,
+        role,
+        ...(options.commandTimeoutMs ? { commandTimeoutMs: options.commandTimeoutMs } : {}),
+        ...(options.onError ? { onError: options.onError } : {}),
+      });
+      this.connections.push(redis);
+      return redis;
+    };
+    this.tenant = options.tenant ?? DEFAULT_TENANT;
+    this.state = openState({ redis: open("producer"), prefix: options.prefix, retention: options.retention });
+    this.queue = new RunQueue(open("producer"), this.state.keys);
+    this.subscriptions = new Subscriptions(open("subscriber"));
+  }
+
+  async enqueueRun(request: RunRequest): Promise<RunHandle> {
+    const [handle] = await this.enqueueMany([request]);
+    if (!handle) throw new DroverError("INTERNAL", "Nothing was enqueued.");
+    return handle;
+  }
+
+  /** All or none is checked; accepted 500 at a time. 10,000 in one call are fine. */
+  async enqueueMany(requests: readonly RunRequest[]): Promise<RunHandle[]> {
+    const accepted = await admit(
+      this.state,
+      this.queue,
+      requests.map((request) => ({ tenant: this.tenant, ...request })),
+      {
+        maxPayloadBytes: this.options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD,
+        redactorOf: this.options.redactorOf ?? (() => NO_REDACTION),
+        knownAgents: () => this.knownAgents(),
+      },
+    ).catch(rethrow);
+    const cancel = (run: RunRef, reason?: string) => cancelRun(this.state, this.queue, run, reason);
+    await Promise.all(
+      accepted.map(async ({ run, behind }, i) => {
+        if (behind && requests[i]?.multitaskStrategy === "interrupt") {
+          await cancel({ ...run, runId: behind }, "Another run took its place.").catch(ignoreEnded);
+        }
+      }),
+    );
+    return accepted.map(({ run, behind }) =>
+      createHandle(this.state, this.subscriptions, run, behind, cancel),
+    );
+  }
+
+  /** A handle of a run that was enqueued before. Throws UNKNOWN_RUN. */
+  async run(runId: string): Promise<RunHandle> {
+    const ref = await this.state.indexes.locate(runId, this.tenant);
+    const cancel = (run: RunRef, reason?: string) => cancelRun(this.state, this.queue, run, reason);
+    return createHandle(this.state, this.subscriptions, ref, null, cancel);
+  }
+
+  /** Newest first. */
+  async listRuns(options: { status?: RunStatus; limit?: number; before?: number } = {}): Promise<Run[]> {
+    const { limit = 20, ...rest } = options;
+    const ids = await this.state.indexes.list({ tenant: this.tenant, limit, ...rest });
+    return this.read(ids, false);
+  }
+
+  async cancelRun(runId: string, reason?: string): Promise<void> {
+    await cancelRun(this.state, this.queue, await this.state.indexes.locate(runId, this.tenant), reason);
+  }
+
+  async retryRun(runId: string): Promise<void> {
+    await retryRun(this.state, this.queue, await this.state.indexes.locate(runId, this.tenant));
+  }
+
+  /** Creates a batch; its runs name it by `batchId`. Gives the batch as it is if it exists. */
+  async openBatch(request: BatchRequest): Promise<Batch> {
+    const parsed = parseOrThrow(batchRequestSchema, { tenant: this.tenant, ...request }, "The batch");
+    const batchId = parsed.batchId ?? newBatchId();
+    await this.state.batches.open({ ...parsed, batchId }).catch(rethrow);
+    return this.batch(batchId);
+  }
+
+  /** Says that the batch has all its runs: from then on it can be finished. */
+  async sealBatch(batchId: string): Promise<void> {
+    await this.batch(batchId);
+    await this.state.batches.seal(batchId);
+  }
+
+  async batch(batchId: string): Promise<Batch> {
+    return this.state.batches.get(batchId, this.tenant);
+  }
+
+  /** Newest first. */
+  async listBatches(limit = 20): Promise<Batch[]> {
+    const ids = await this.state.batches.list(this.tenant, limit);
+    return Promise.all(ids.map((id) => this.batch(id)));
+  }
+
+  /** The batch's runs in the order in which they were accepted, a page at a time. */
+  async batchRuns(batchId: string, offset: number, limit: number): Promise<Run[]> {
+    return this.read(await this.state.batches.runs(batchId, offset, limit), true);
+  }
+
+  /** Runs that ended or were interrupted since the last call: start with 0, then give `next` again. */
+  async batchEnded(batchId: string, offset: number, limit = 500): Promise<{ runs: Run[]; next: number }> {
+    const ids = await this.state.batches.ended(batchId, offset, limit);
+    return { runs: await this.read([...new Set(ids)], true), next: offset + ids.length };
+  }
+
+  /** Gives how many runs were ended or told to end. */
+  async cancelBatch(batchId: string, reason = "The batch was cancelled."): Promise<number> {
+    await this.batch(batchId);
+    await this.state.batches.flag(batchId, "cancelled", true);
+    return forEachOfBatch(this.state, batchId, this.tenant, ["pending", "running", "interrupted"], (run) =>
+      cancelRun(this.state, this.queue, run, reason),
+    );
+  }
+
+  /** Tries the batch's runs that ended without success once more. Gives how many. */
+  async retryBatch(batchId: string): Promise<number> {
+    await this.batch(batchId);
+    await this.state.batches.flag(batchId, "cancelled", false);
+    return forEachOfBatch(this.state, batchId, this.tenant, ["error", "timeout", "cancelled"], (run) =>
+      retryRun(this.state, this.queue, run),
+    );
+  }
+
+  async pauseBatch(batchId: string): Promise<void> {
+    await this.batch(batchId);
+    await this.state.batches.flag(batchId, "paused", true);
+    await pauseScope(this.state, `batch:${batchId}`);
+  }
+
+  async resumeBatch(batchId: string): Promise<number> {
+    await this.batch(batchId);
+    await this.state.batches.flag(batchId, "paused", false);
+    return resumeScope(this.state, this.queue, `batch:${batchId}`);
+  }
+
+  async pause(scope: PauseScope): Promise<void> {
+    await pauseScope(this.state, scope);
+  }
+
+  async resume(scope: PauseScope): Promise<number> {
+    return resumeScope(this.state, this.queue, scope);
+  }
+
+  /** Approvals that wait, oldest first. */
+  async listApprovals(limit = 20, offset = 0): Promise<Approval[]> {
+    return listApprovals(this.state, this.tenant, limit, offset);
+  }
+
+  async approval(approvalId: string): Promise<Approval> {
+    return getApproval(this.state, approvalId, this.tenant);
+  }
+
+  /** Answers an approval; its run goes on. A wrong answer changes nothing. */
+  async decide(approvalId: string, answer: Answer): Promise<Approval> {
+    const read = this.options.readAnswer;
+    if (!read)
+      throw new DroverError(
+        "INVALID_CONFIG",
+        "This client was opened without `readAnswer`; it cannot decide.",
+      );
+    return answerApproval(this.state, this.queue, approvalId, this.tenant, answer, read);
+  }
+
+  /** Waits for a message about the batch, or a few seconds. */
+  async batchChanged(batchId: string, signal?: AbortSignal): Promise<void> {
+    const wake = await this.subscriptions.open(this.state.keys.index(`batch:${batchId}`));
+    await wake.next(signal);
+    wake.close();
+  }
+
+  async close(): Promise<void> {
+    await this.queue.close();
+    for (const redis of this.connections) redis.disconnect();
+  }
+
+  private async read(ids: readonly string[], withOutput: boolean): Promise<Run[]> {
+    const runs = await Promise.all(
+      ids.map(async (id) => {
+        const ref = await this.state.indexes.locate(id, this.tenant).catch(() => null);
+        return ref ? this.state.reader.run(ref, withOutput) : null;
+      }),
+    );
+    return runs.filter((run): run is Run => run !== null);
+  }
+
+  private async knownAgents(): Promise<string[]> {
+    if (!this.agents || Date.now() - this.agents.at > AGENTS_KNOWN_MS) {
+      this.agents = { names: Object.keys(await this.state.workers.agents()), at: Date.now() };
+    }
+    return this.agents.names;
+  }
+}
+
+/** A run that ended by itself meanwhile needs no cancelling. */
+function ignoreEnded(error: unknown): void {
+  if (error instanceof DroverError && error.code === "ILLEGAL_TRANSITION") return;
+  throw error;
+}
+
+function rethrow(error: unknown): never {
+  throw asDroverError(error);
+}

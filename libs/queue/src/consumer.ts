@@ -1,0 +1,65 @@
+import { type Pointer, parseOrThrow, pointerSchema } from "@drover/contracts";
+import type { Keys, Redis } from "@drover/state";
+import { type ConnectionOptions, Worker } from "bullmq";
+import { RUNS_QUEUE } from "./run-queue.js";
+
+export interface ConsumerOptions {
+  redis: Redis;
+  keys: Keys;
+  concurrency: number;
+  /** Works on one delivery. What it throws is logged by `onError`; the sweeper finds what it left. */
+  handle: (pointer: Pointer) => Promise<void>;
+  onError: (error: Error) => void;
+}
+
+/**
+ * Takes deliveries from the queue. The lock that BullMQ keeps on a job decides nothing here: leases do. A job that
+ * BullMQ believes stalled is delivered again, and dropped by the claim if its activation was taken.
+ */
+export class Consumer {
+  private readonly worker: Worker<Pointer>;
+
+  constructor({ redis, keys, concurrency, handle, onError }: ConsumerOptions) {
+    this.worker = new Worker<Pointer>(
+      RUNS_QUEUE,
+      async (job) => {
+        try {
+          await handle(parseOrThrow(pointerSchema, job.data, "The message"));
+        } catch (error) {
+          onError(error as Error);
+        }
+      },
+      {
+        connection: redis as unknown as ConnectionOptions,
+        prefix: keys.bull,
+        concurrency,
+        autorun: false,
+        lockDuration: 30_000,
+        stalledInterval: 10_000,
+        maxStalledCount: 1_000_000,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+        skipVersionCheck: true,
+      },
+    );
+    this.worker.on("error", onError);
+  }
+
+  start(): void {
+    this.worker.run().catch(() => {});
+  }
+
+  /** Takes nothing more; resolves when the deliveries in hand have ended. */
+  async stop(): Promise<void> {
+    await this.worker.close();
+  }
+
+  /** Stops without waiting. What is in hand goes on elsewhere. */
+  async abandon(): Promise<void> {
+    await this.worker.close(true);
+  }
+
+  get isRunning(): boolean {
+    return this.worker.isRunning();
+  }
+}

@@ -1,0 +1,95 @@
+import type { ErrorInfo, RunStatus, Transition } from "@drover/contracts";
+import { memberOf, type RunRef, refOf, type State } from "@drover/state";
+import { publish } from "./publisher.js";
+import type { RunQueue } from "./run-queue.js";
+
+const PAGE = 500;
+
+/** What is paused: everything, a tenant, an agent or a batch. */
+export type PauseScope = "all" | `tenant:${string}` | `agent:${string}` | `batch:${string}`;
+
+/** The scopes that a run falls under. */
+export function scopesOf(run: { tenant: string; agent: string; batchId: string | null }): PauseScope[] {
+  const scopes: PauseScope[] = ["all", `tenant:${run.tenant}`, `agent:${run.agent}`];
+  if (run.batchId) scopes.push(`batch:${run.batchId}`);
+  return scopes;
+}
+
+/** Ends a run: at once where no worker has it, else its worker is told and stops within a second. */
+export async function cancelRun(
+  state: State,
+  queue: RunQueue,
+  run: RunRef,
+  reason = "Cancelled on request.",
+): Promise<void> {
+  const error: ErrorInfo = { code: "CANCELLED", message: reason };
+  const { transition, worker } = await state.runs.cancel(run, error);
+  if (transition) await publish(state, queue, [transition]);
+  if (worker) await state.workers.askToStop(worker, memberOf(run));
+}
+
+/** Tries a run that ended without success once more, from its last checkpoint. */
+export async function retryRun(state: State, queue: RunQueue, run: RunRef): Promise<Transition> {
+  const transition = await state.runs.reopen(run);
+  await publish(state, queue, [transition]);
+  return transition;
+}
+
+/** Workers take nothing of the scope any more; what runs goes on. */
+export async function pauseScope(state: State, scope: PauseScope): Promise<void> {
+  await state.workers.pause(scope, true);
+}
+
+/** Lets a scope go on: what was put aside goes back on the queue. Gives how many. */
+export async function resumeScope(state: State, queue: RunQueue, scope: PauseScope): Promise<number> {
+  await state.workers.pause(scope, false);
+  let resumed = 0;
+  for (;;) {
+    const members = await state.workers.unpark(scope, PAGE);
+    if (members.length === 0) return resumed;
+    const transitions = await Promise.all(members.map((member) => redeliver(state, refOf(member))));
+    const news = transitions.filter((t): t is Transition => t !== null);
+    await publish(state, queue, news);
+    resumed += news.length;
+  }
+}
+
+async function redeliver(state: State, run: RunRef): Promise<Transition | null> {
+  const pointer = await state.reader.pointer(run);
+  return pointer ? state.runs.redeliver(run, pointer.seq) : null;
+}
+
+/** Puts a delivery of a paused scope aside. Its run keeps its place in its thread. */
+export async function park(state: State, run: RunRef, scope: PauseScope): Promise<void> {
+  await state.workers.park(scope, memberOf(run));
+  await state.indexes.dropDue(run);
+}
+
+/** Calls `act` for each run of a batch that is in one of the states. Gives for how many it succeeded. */
+export async function forEachOfBatch(
+  state: State,
+  batchId: string,
+  tenant: string,
+  statuses: readonly RunStatus[],
+  act: (run: RunRef) => Promise<unknown>,
+): Promise<number> {
+  let done = 0;
+  for (let offset = 0; ; offset += PAGE) {
+    const ids = await state.batches.runs(batchId, offset, PAGE);
+    if (ids.length === 0) return done;
+    await Promise.all(
+      ids.map(async (id) => {
+        const run = await state.indexes.locate(id, tenant).catch(() => null);
+        const found = run ? await state.reader.run(run, false) : null;
+        if (!run || !found || !statuses.includes(found.status)) return;
+        // A run that moved on since it was read is left as it is now.
+        await act(run).then(
+          () => {
+            done += 1;
+          },
+          () => {},
+        );
+      }),
+    );
+  }
+}

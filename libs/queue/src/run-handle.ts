@@ -1,0 +1,68 @@
+import { DroverError, isFinal, type Run, type RunEvent } from "@drover/contracts";
+import { followEvents, type RunRef, type State, type Subscriptions, unknownRun } from "@drover/state";
+
+export interface ResultOptions {
+  /** Milliseconds to wait. Default: for ever. */
+  timeoutMs?: number;
+  /** Whether to come back when the run waits for a human. Default true: a reviewer may take weeks. */
+  stopAtInterrupt?: boolean;
+  signal?: AbortSignal;
+}
+
+/** An accepted run, for the one who enqueued it. */
+export interface RunHandle extends RunRef {
+  /** The run that this one waits behind, at the time of acceptance. */
+  behind: string | null;
+  status(): Promise<Run>;
+  /** Waits for the end of the run. Throws RESULT_TIMEOUT; the run goes on then. */
+  result(options?: ResultOptions): Promise<Run>;
+  cancel(reason?: string): Promise<void>;
+  events(options?: { since?: string; signal?: AbortSignal }): AsyncGenerator<RunEvent>;
+}
+
+export async function waitForResult(
+  state: State,
+  subscriptions: Subscriptions,
+  run: RunRef,
+  { timeoutMs, stopAtInterrupt = true, signal }: ResultOptions = {},
+): Promise<Run> {
+  const timeout = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+  const stop = AbortSignal.any([...timeout, ...(signal ? [signal] : [])]);
+  const wake = await subscriptions.open(state.keys.thread(run.tenant, run.threadId).events(run.runId));
+  try {
+    for (;;) {
+      const found = await state.reader.run(run);
+      if (!found) throw unknownRun(run.runId);
+      if (isFinal(found.status) || (stopAtInterrupt && found.status === "interrupted")) return found;
+      if (!(await wake.next(stop))) {
+        throw new DroverError(
+          "RESULT_TIMEOUT",
+          `Run ${run.runId} is still ${found.status}; it goes on. Ask for its result again later.`,
+        );
+      }
+    }
+  } finally {
+    wake.close();
+  }
+}
+
+export function createHandle(
+  state: State,
+  subscriptions: Subscriptions,
+  run: RunRef,
+  behind: string | null,
+  cancel: (run: RunRef, reason?: string) => Promise<void>,
+): RunHandle {
+  return {
+    ...run,
+    behind,
+    async status() {
+      const found = await state.reader.run(run);
+      if (!found) throw unknownRun(run.runId);
+      return found;
+    },
+    result: (options) => waitForResult(state, subscriptions, run, options),
+    cancel: (reason) => cancel(run, reason),
+    events: (options) => followEvents(state.redis, state.keys, subscriptions, run, options),
+  };
+}

@@ -1,0 +1,106 @@
+import {
+  type ActionRequest,
+  approvalId,
+  DroverError,
+  type InterruptQuestion,
+  type Lease,
+  noUsage,
+  type Outcome,
+  type Transition,
+} from "@drover/contracts";
+import type { Settlement, State } from "@drover/state";
+
+/** Milliseconds before the second try of a run; doubles with each further one, up to a minute. */
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 60_000;
+
+export interface Budget {
+  attempt: number;
+  maxAttempts: number;
+}
+
+/**
+ * Commits what an activation came to, before its delivery ends. The only translation of outcomes into states:
+ * a new outcome does not compile until it is handled here. Null where there is nothing to publish: the
+ * activation was settled before, or another worker has the run.
+ */
+export async function settle(
+  state: State,
+  lease: Lease,
+  budget: Budget,
+  outcome: Outcome,
+): Promise<Transition | null> {
+  if (outcome.kind === "superseded") return null;
+  try {
+    return await state.runs.settle(lease, outcome.usage ?? noUsage(), settlementOf(lease, budget, outcome));
+  } catch (error) {
+    if (error instanceof DroverError && error.code === "LEASE_LOST") return null;
+    throw error;
+  }
+}
+
+function settlementOf(
+  lease: Lease,
+  budget: Budget,
+  outcome: Exclude<Outcome, { kind: "superseded" }>,
+): Settlement {
+  switch (outcome.kind) {
+    case "completed":
+      return {
+        what: "final",
+        status: "success",
+        endedBy: outcome.endedBy,
+        error: null,
+        output: outcome.output,
+      };
+    case "interrupted":
+      return {
+        what: "interrupted",
+        checkpointId: outcome.checkpointId,
+        approvals: outcome.questions.map((question) => ({
+          approvalId: approvalId(lease.runId, question.interruptId),
+          title: titleOf(question),
+          json: JSON.stringify({ ...question, createdAt: lease.epoch }),
+        })),
+      };
+    case "failed":
+      if (outcome.retryable && budget.attempt < budget.maxAttempts) {
+        const delayMs = Math.max(retryDelay(budget.attempt), outcome.retryAfterMs ?? 0);
+        return { what: "again", kind: "retry", delayMs, error: outcome.error, spendsAttempt: true };
+      }
+      return {
+        what: "final",
+        status: "error",
+        endedBy: outcome.endedBy,
+        error: outcome.error,
+        output: undefined,
+      };
+    case "cancelled": {
+      const error = { code: "CANCELLED", message: outcome.reason } as const;
+      return { what: "final", status: "cancelled", endedBy: "cancelled", error, output: undefined };
+    }
+    case "timed_out":
+      return {
+        what: "final",
+        status: "timeout",
+        endedBy: "timeout",
+        error: outcome.error,
+        output: undefined,
+      };
+    case "yielded":
+      return { what: "again", kind: "handover", delayMs: 0, error: null, spendsAttempt: false };
+  }
+}
+
+/** Exponential with full second half as jitter, so that runs that failed together do not come back together. */
+function retryDelay(attempt: number): number {
+  const delay = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS);
+  return delay / 2 + (Math.random() * delay) / 2;
+}
+
+/** One line for lists of approvals: never arguments, which may hold anything. */
+function titleOf(question: InterruptQuestion): string {
+  return question.actions
+    ? question.actions.map((action: ActionRequest) => action.name).join(", ")
+    : "question";
+}

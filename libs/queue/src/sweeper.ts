@@ -1,0 +1,130 @@
+/**
+ * Repairs what crashes left, on one worker at a time. Every step may be repeated or run twice at once: what is
+ * found is checked again by the script that changes it.
+ */
+import type { ErrorInfo } from "@drover/contracts";
+import { memberOf, type RunRef, type State } from "@drover/state";
+import { publish } from "./publisher.js";
+import type { RunQueue } from "./run-queue.js";
+
+export const REPAIRS = ["takeover", "outbox", "pointer", "deadline", "purge"] as const;
+export type Repair = (typeof REPAIRS)[number];
+
+/** Milliseconds that a producer has to publish what it wrote, before the sweeper does it. */
+const OUTBOX_GRACE_MS = 5000;
+/** Milliseconds that an activation is left on the queue before the queue is asked whether it has it. */
+const POINTER_GRACE_MS = 15_000;
+const PAGE = 200;
+
+const TOO_LATE: ErrorInfo = {
+  code: "DEADLINE_EXCEEDED",
+  message: "The deadline passed before the run ended. Give it more time, or more workers.",
+};
+
+export class Sweeper {
+  /** How often in a row the queue held fewer pointers than it should: one look may fall between two writes. */
+  private short = 0;
+
+  constructor(
+    private readonly state: State,
+    private readonly queue: RunQueue,
+    private readonly worker: () => string,
+    private readonly onRepair: (repair: Repair, count: number) => void = () => {},
+  ) {}
+
+  /** One round, if this worker has the sweeper's lease. `leaseMs` is how long the lease lasts without a round. */
+  async sweep(leaseMs: number): Promise<void> {
+    if (!(await this.holdsLease(leaseMs))) return;
+    const now = await this.state.indexes.now();
+    this.note("takeover", await this.takeOver());
+    this.note("outbox", await this.publishMarked(now));
+    this.note("pointer", await this.redeliverLost(now));
+    this.note("deadline", await this.endOverdue(now));
+    this.note("purge", await this.state.indexes.purge(now, PAGE));
+  }
+
+  private note(repair: Repair, count: number): void {
+    if (count > 0) this.onRepair(repair, count);
+  }
+
+  private async holdsLease(leaseMs: number): Promise<boolean> {
+    const key = this.state.keys.index("sweeper");
+    const { redis } = this.state;
+    if ((await redis.set(key, this.worker(), "PX", leaseMs, "NX")) === "OK") return true;
+    if ((await redis.get(key)) !== this.worker()) return false;
+    await redis.pexpire(key, leaseMs);
+    return true;
+  }
+
+  /** Runs of workers that are gone go on elsewhere. */
+  private async takeOver(): Promise<number> {
+    let taken = 0;
+    for (const { worker, claims } of await this.state.workers.gone(PAGE)) {
+      await Promise.all(
+        claims.map(async (run) => {
+          const reply = await this.state.runs.takeover(run, worker);
+          await publish(this.state, this.queue, reply.transitions);
+          await this.state.workers.dropClaim(worker, memberOf(run));
+          if (reply.taken) taken += 1;
+        }),
+      );
+      if (claims.length < PAGE) await this.state.workers.remove(worker);
+    }
+    return taken;
+  }
+
+  /** What a producer wrote and did not publish. */
+  private async publishMarked(now: number): Promise<number> {
+    let published = 0;
+    for (const { thread, mark } of await this.state.indexes.marked(now - OUTBOX_GRACE_MS, PAGE)) {
+      const transitions = await this.state.runs.unpublished(thread);
+      await publish(this.state, this.queue, transitions);
+      await this.state.indexes.unmark(mark, [thread]);
+      published += transitions.length;
+    }
+    return published;
+  }
+
+  /** Activations that should be on the queue and are not: the queue may have lost one, or everything. */
+  private async redeliverLost(now: number): Promise<number> {
+    const counts = await this.queue.counts();
+    const held = counts.waiting + counts.active + counts.delayed;
+    this.short = (await this.state.indexes.countDue()) > held ? this.short + 1 : 0;
+    if (this.short < 3) return 0;
+    let redelivered = 0;
+    for (const ref of await this.state.indexes.due(now - POINTER_GRACE_MS, PAGE)) {
+      if (await this.redeliver(ref)) redelivered += 1;
+    }
+    return redelivered;
+  }
+
+  private async redeliver(ref: RunRef): Promise<boolean> {
+    const pointer = await this.state.reader.pointer(ref);
+    if (!pointer) {
+      await this.state.indexes.dropDue(ref);
+      return false;
+    }
+    if (await this.queue.has(pointer)) return false;
+    const transition = await this.state.runs.redeliver(ref, pointer.seq);
+    if (!transition) {
+      await this.state.indexes.dropDue(ref);
+      return false;
+    }
+    await publish(this.state, this.queue, [transition]);
+    return true;
+  }
+
+  private async endOverdue(now: number): Promise<number> {
+    let ended = 0;
+    for (const ref of await this.state.indexes.overdue(now, PAGE)) {
+      const transition = await this.state.runs.expire(ref, TOO_LATE);
+      if (transition) {
+        await publish(this.state, this.queue, [transition]);
+        ended += 1;
+      } else if (!(await this.state.reader.run(ref, false))) {
+        await this.state.indexes.dropDeadline(ref);
+      }
+    }
+    return ended;
+  }
+}

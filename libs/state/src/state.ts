@@ -1,0 +1,42 @@
+import { BatchStore } from "./batch-store.js";
+import type { Redis } from "./connect.js";
+import { Indexes } from "./indexes.js";
+import { createKeys, type Keys } from "./keys.js";
+import { DEFAULT_RETENTION, type Retention } from "./retention.js";
+import { RunReader } from "./run-reader.js";
+import { RunStore } from "./run-store.js";
+import { WorkerRegistry } from "./worker-registry.js";
+
+/** All that Drover remembers, over one connection. */
+export interface State {
+  redis: Redis;
+  keys: Keys;
+  retention: Retention;
+  runs: RunStore;
+  reader: RunReader;
+  indexes: Indexes;
+  batches: BatchStore;
+  workers: WorkerRegistry;
+}
+
+export interface StateOptions {
+  redis: Redis;
+  /** Default `drover`. */
+  prefix?: string | undefined;
+  retention?: Partial<Retention> | undefined;
+}
+
+export function openState({ redis, prefix, retention: overrides }: StateOptions): State {
+  const keys = createKeys(prefix);
+  const retention = { ...DEFAULT_RETENTION, ...overrides };
+  return {
+    redis,
+    keys,
+    retention,
+    runs: new RunStore(redis, keys, retention),
+    reader: new RunReader(redis, keys),
+    indexes: new Indexes(redis, keys, retention),
+    batches: new BatchStore(redis, keys),
+    workers: new WorkerRegistry(redis, keys),
+  };
+}
