@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DroverError } from "@drover/contracts";
-import { type RedisOptions, type RedisServer, startRedis } from "./redis.js";
+import type { RedisOptions } from "./options.js";
+import { type RedisServer, startRedis } from "./redis.js";
 import { redisCommand } from "./resp.js";
 
 const SLOTS = 16_384;

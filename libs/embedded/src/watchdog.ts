@@ -9,13 +9,16 @@ import type { Writable } from "node:stream";
  *   goes on using Redis while it drains.
  * - Its descriptor 3 is a pipe that only the owner holds open. However the owner ends (kill -9 included), the kernel
  *   closes the pipe, `read` returns with nothing, and Redis is stopped.
- * - Redis gets SIGTERM, on which it writes its append-only file out, and SIGKILL when it is still there 10 s later.
+ * - Redis gets SIGTERM, on which it writes its append-only file out, and SIGKILL when it is still there after
+ *   `stopTimeoutMs`.
  * - The shell starts Redis itself, so there is no moment in which Redis runs unwatched, and it is Redis's parent,
  *   so that the process id can't come to mean another process while it waits.
  *
- * $1 the redis-server binary; $2 a temporary folder to remove once the owner died, or nothing. Standard input
- * carries the configuration, so that the password is neither in the process list nor in a file (descriptor 4: a
- * shell gives what it starts with & an empty standard input). Writes Redis's process id to standard output. The owner may say `stop` (end Redis, keep the folder) or `gone` (Redis ended by itself).
+ * $1 the redis-server binary; $2 a temporary folder to remove once the owner died, or nothing; $3 how many times
+ * to look, every 20 ms, before SIGKILL. Standard input carries the configuration, so that the password is neither
+ * in the process list nor in a file (passed on as descriptor 4: what a shell starts with & has an empty standard
+ * input). Writes Redis's process id to standard output. The owner may say `stop` (end Redis, keep the folder) or
+ * `gone` (Redis ended by itself).
  */
 const WATCHDOG = `
 exec 4<&0
@@ -29,7 +32,7 @@ echo "$redis"
   tries=0
   while kill -0 "$redis" 2>/dev/null; do
     tries=$((tries + 1))
-    [ "$tries" -eq 500 ] && kill -KILL "$redis"
+    [ "$tries" -eq "$3" ] && kill -KILL "$redis"
     sleep 0.02
   done
   if [ -z "$word" ] && [ -n "$2" ]; then cd / && rm -rf "$2"; fi
@@ -54,9 +57,14 @@ export async function startWatched(options: {
   dir: string;
   config: string;
   removeDirIfOrphaned: boolean;
+  stopTimeoutMs: number;
 }): Promise<WatchedProcess> {
   const log = openSync(`${options.dir}/redis.log`, "a", 0o600);
-  const args = [options.binary, options.removeDirIfOrphaned ? options.dir : ""];
+  const args = [
+    options.binary,
+    options.removeDirIfOrphaned ? options.dir : "",
+    String(Math.ceil(options.stopTimeoutMs / 20)),
+  ];
   const shell = spawn("/bin/sh", ["-c", WATCHDOG, "drover-redis", ...args], {
     cwd: options.dir,
     detached: true,
