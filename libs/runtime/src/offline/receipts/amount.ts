@@ -1,10 +1,11 @@
 /** A number as it stands on a receipt, with or without a currency before it. */
 const AMOUNT = /-?\d{1,3}(?:[.,]\d{3})+(?:[.,]\d{1,2})?(?!\d)|-?\d+[.,]\d{2}(?!\d)|-?\d+(?![\d.,]\d)/g;
+const CURRENCY_BEFORE = /(?:RM|Rp\.?|[$€£¥])\s*$/i;
 
-/** `whole` is true for a number without decimals, which is an amount only where a label says so. */
 export interface Amount {
   value: number;
-  whole: boolean;
+  /** False for a bare whole number, which may as well be a count: no decimals, no thousands, no currency. */
+  isMoney: boolean;
 }
 
 /** Which sign separates decimals on this receipt: a comma if amounts such as 12,50 stand there and none as 12.50. */
@@ -24,9 +25,10 @@ export function amountsIn(line: string, decimal: "." | ","): Amount[] {
     .replace(/@?\s*\d+(?:[.,]\d+)?\s*%/g, " ")
     .replace(/\d{1,4}[/-]\d{1,2}[/-]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?/g, " ")
     .replace(/(\d)\s*([.,])\s+(\d{2})(?!\d)/g, "$1$2$3");
-  return [...cleaned.matchAll(AMOUNT)].flatMap(([token]) => {
-    const value = parseAmount(token, decimal);
-    return value === null ? [] : [{ value, whole: !/[.,]\d{1,2}$/.test(token) }];
+  return [...cleaned.matchAll(AMOUNT)].flatMap((match) => {
+    const value = parseAmount(match[0], decimal);
+    const isMoney = /[.,]/.test(match[0]) || CURRENCY_BEFORE.test(cleaned.slice(0, match.index));
+    return value === null ? [] : [{ value, isMoney }];
   });
 }
 
@@ -42,13 +44,13 @@ export function parseAmount(token: string, decimal: "." | ","): number | null {
 }
 
 const CURRENCIES: readonly (readonly [RegExp, string])[] = [
-  [/\bRM\s*\d|\(RM\)|\bMYR\b|\bRM\b/, "MYR"],
+  [/\b(?:MYR|RM)(?=\d|\b)/, "MYR"],
   [/\bRp\.?\s*\d|\bIDR\b|\bRUPIAH\b/i, "IDR"],
   [/\bUS\$|\bUSD\b/, "USD"],
   [/\bS\$|\bSGD\b/, "SGD"],
   [/€|\bEUR\b/, "EUR"],
   [/£|\bGBP\b/, "GBP"],
-  [/[¥¥]|\bCNY\b|\bRMB\b|元|人民币/, "CNY"],
+  [/¥|\bCNY\b|\bRMB\b|元|人民币/, "CNY"],
 ];
 
 /** ISO 4217 code of the currency that the receipt names; null if it names none, or a bare $. */

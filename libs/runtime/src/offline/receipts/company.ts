@@ -2,7 +2,7 @@ import { isNoName, withoutRegistration } from "./heading.js";
 
 /** Words that only names of firms end in. */
 export const LEGAL_FORM =
-  /\bSDN\.?\s*B[HN]D\b|\bS\/B\b|\bBERHAD\b|\bBHD\b|\bPLT\b|\bLTD\b|\bLLC\b|\bINC\b|\bGMBH\b|\bPTE\b|^PT\.?\s|^CV\.?\s|\bTBK\b|有限公司|商店|超市|店$/i;
+  /\bSDN\.?\s*B[HN]D\b|\bS\/B\b|\bBERHAD\b|\bBHD\b|\bPLT\b|\bLTD\b|\bLLC\b|\bINC\b|\bGMBH\b|\bPTE\b|^PT\.?\s+[A-Z]|^CV\.?\s|\bTBK\b|有限公司|商店|超市|店$/i;
 const TRADE =
   /\b(?:ENTERPRISE|TRADING|RESTAURANT|RESTORAN|HARDWARE|STATIONERY|SERVICES?|STATION|SHOP|STORE|MART|MARKET|CAFE|BAKERY|BAKERIES|PHARMACY|CLINIC|KLINIK|COMPANY|PERNIAGAAN|SYARIKAT|KEDAI|TOKO|WARUNG|HOTEL|KITCHEN|BOOKS?|ELECTRICAL|MOTOR|AUTO)\b/i;
 /** How far down the name of the firm can stand. */

@@ -54,12 +54,12 @@ function rankOf(label: string): number {
 
 /** The last amount of the line; if it has none, the only amount of the next line. */
 function amountBeside(lines: readonly string[], index: number, decimal: "." | ","): number | null {
-  const own = amountsIn(lines[index] ?? "", decimal).filter((amount) => !amount.whole);
+  const own = amountsIn(lines[index] ?? "", decimal).filter((amount) => amount.isMoney);
   const last = own.at(-1);
   if (last) return last.value;
   const next = lines[index + 1] ?? "";
   if (/[A-Z]{3,}/i.test(next)) return null;
-  const after = amountsIn(next, decimal).filter((amount) => !amount.whole);
+  const after = amountsIn(next, decimal).filter((amount) => amount.isMoney);
   return after.length === 1 ? (after[0]?.value ?? null) : null;
 }
 
@@ -74,7 +74,7 @@ function labelled(lines: readonly string[], label: RegExp, decimal: "." | ","): 
   for (const line of lines) {
     if (!label.test(line)) continue;
     const amount = amountsIn(line, decimal)
-      .filter((candidate) => !candidate.whole)
+      .filter((candidate) => candidate.isMoney)
       .at(-1);
     if (amount) return amount.value;
   }
