@@ -10,9 +10,10 @@ import { SetupError } from "./system.mjs";
  */
 export async function build(root, system, options = {}) {
   const stampFile = join(root, "node_modules", ".drover-build.json");
-  const how =
-    options.always && howToBuild(root, stampFile) === "nothing" ? "changed" : howToBuild(root, stampFile);
-  if (how === "nothing") return;
+  const how = howToBuild(root, stampFile);
+  if (how === "nothing" && !options.always) return;
+  // Taken now: what is changed while the compiler runs must count as changed the next time.
+  const { settings, sources } = stampOf(root);
   if (!options.always) system.say("building (tsc -b)");
   // tsc -b does not see that a base configuration or an installed package changed.
   const args = ["-b", ...(how === "everything" ? ["--force"] : [])];
@@ -22,7 +23,7 @@ export async function build(root, system, options = {}) {
   if (code !== 0)
     throw new SetupError("The build failed, see above. When that is mended, type: npm run setup");
   mkdirSync(dirname(stampFile), { recursive: true });
-  writeFileSync(stampFile, JSON.stringify(stampOf(root)));
+  writeFileSync(stampFile, JSON.stringify({ ...stampOf(root), settings, sources }));
 }
 
 /** @returns {"nothing" | "changed" | "everything"} what has to be built, by the stamp of the last build */

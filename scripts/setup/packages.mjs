@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SetupError } from "./system.mjs";
 
@@ -12,7 +12,7 @@ export async function installPackages(root, system) {
   // npm keeps a list of what it installed; it writes it last, so a broken-off install has none.
   const installed = readJson(join(root, "node_modules", ".package-lock.json"));
   if (lock === undefined)
-    throw new SetupError("package-lock.json is missing. Type: git checkout package-lock.json");
+    throw new SetupError("package-lock.json is missing or broken. Type: git checkout package-lock.json");
   if (isInstalled(lock, installed)) return;
   system.say(
     installed === undefined ? "installing packages (npm ci)" : "packages changed, installing (npm ci)",
@@ -49,5 +49,9 @@ function identity({ version, integrity, link, resolved }) {
 }
 
 function readJson(file) {
-  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
 }
