@@ -1,1 +1,2 @@
-export {};
+export { readConfig, type WorkerConfig, workerSettings } from "./config.js";
+export { type RunningWorker, startWorker, VERSION } from "./worker.js";

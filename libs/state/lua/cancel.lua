@@ -1,6 +1,6 @@
 -- Ends a run that no worker has; asks the worker of a running one to stop.
 -- KEYS thread, lane, outbox, run, events
--- ARGV run id, error (JSON), retention, states from which a run may be cancelled, status ('cancelled' or 'timeout'),
+-- ARGV run id, error (JSON), retention, states from which a run may be cancelled, status that it ends in,
 --      1 to end only a run whose deadline has passed (its worker ends a running one itself)
 -- Returns {'ended', transition} | {'signalled', worker} | {'final', status} | {'unknown'} | {'early'}
 local run_id = ARGV[1]

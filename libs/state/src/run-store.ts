@@ -218,6 +218,13 @@ export class RunStore {
     return what === "ended" ? parseTransition(run, rest[0]) : null;
   }
 
+  /** Ends a run that no worker can take. Null where one has it, or it ended. */
+  async fail(run: RunRef, error: ErrorInfo): Promise<Transition | null> {
+    const args = [JSON.stringify(error), retentionArg(this.retention), "pending", "error", "0"];
+    const { what, rest } = await this.run(scripts.cancel, run, args);
+    return what === "ended" ? parseTransition(run, rest[0]) : null;
+  }
+
   /** Takes a run away from a worker that is gone. Also gives what that worker left unpublished. */
   async takeover(run: RunRef, gone: string): Promise<{ taken: boolean; transitions: Transition[] }> {
     const poisoned: ErrorInfo = {

@@ -24,16 +24,18 @@ export interface StateOptions {
   /** Default `drover`. */
   prefix?: string | undefined;
   retention?: Partial<Retention> | undefined;
+  /** How often a run may end its worker before it is set aside. Default 3. */
+  maxCrashes?: number | undefined;
 }
 
-export function openState({ redis, prefix, retention: overrides }: StateOptions): State {
+export function openState({ redis, prefix, retention: overrides, maxCrashes }: StateOptions): State {
   const keys = createKeys(prefix);
   const retention = { ...DEFAULT_RETENTION, ...overrides };
   return {
     redis,
     keys,
     retention,
-    runs: new RunStore(redis, keys, retention),
+    runs: new RunStore(redis, keys, retention, maxCrashes),
     reader: new RunReader(redis, keys),
     indexes: new Indexes(redis, keys, retention),
     batches: new BatchStore(redis, keys),

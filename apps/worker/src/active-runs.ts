@@ -1,0 +1,41 @@
+import { DroverError } from "@drover/contracts";
+import { memberOf, type RunRef } from "@drover/state";
+
+/** The runs that this process works on, and the way to stop them. */
+export class ActiveRuns {
+  private readonly runs = new Map<string, AbortController>();
+  /** Fires when the worker is asked to leave: runs stop at their next step boundary. */
+  readonly drain = new AbortController();
+
+  get size(): number {
+    return this.runs.size;
+  }
+
+  /** Registers a run; `done` must be called at its end, whatever happened. */
+  begin(run: RunRef): { signal: AbortSignal; stop: (reason: DroverError) => void; done: () => void } {
+    const member = memberOf(run);
+    const controller = new AbortController();
+    this.runs.set(member, controller);
+    return {
+      signal: controller.signal,
+      stop: (reason) => controller.abort(reason),
+      done: () => {
+        if (this.runs.get(member) === controller) this.runs.delete(member);
+      },
+    };
+  }
+
+  /** Stops one run, if it is here. */
+  stop(member: string, reason: DroverError): void {
+    this.runs.get(member)?.abort(reason);
+  }
+
+  stopAll(reason: DroverError): void {
+    for (const controller of this.runs.values()) controller.abort(reason);
+  }
+}
+
+export const LEASE_IS_LOST = new DroverError(
+  "LEASE_LOST",
+  "This worker gave no sign of life in time; others have taken its runs over.",
+);

@@ -1,0 +1,73 @@
+import { hostname } from "node:os";
+import { parseOrThrow } from "@drover/contracts";
+import { LOG_LEVELS } from "@drover/telemetry";
+import { z } from "zod";
+
+const whole = (least: number, most: number, fallback: number) =>
+  z.coerce.number().int().min(least).max(most).default(fallback);
+
+/** Every setting of a worker, by its environment variable. The only place that knows their names and defaults. */
+export const workerSettings = z.object({
+  /** redis://…, rediss://…, or several addresses of a Cluster separated by commas. */
+  REDIS_URL: z.string().min(1, "set it to the address of a Redis, for example redis://127.0.0.1:6379"),
+  /** First part of every key in Redis. */
+  DROVER_PREFIX: z
+    .string()
+    .regex(/^[a-z0-9-]{1,32}$/)
+    .default("drover"),
+  /** Folder with langgraph.json. Default: where the process was started. */
+  DROVER_ROOT: z.string().optional(),
+  /** Runs at once in this process. Agents wait for models most of the time. */
+  DROVER_CONCURRENCY: whole(1, 1000, 20),
+  /** Milliseconds without a sign of life after which others take this worker's runs over. */
+  DROVER_LEASE_MS: whole(1000, 600_000, 5000),
+  /** Milliseconds that runs have to reach a step boundary after SIGTERM. */
+  DROVER_DRAIN_MS: whole(0, 3_600_000, 25_000),
+  /** Milliseconds that one activation of a run may take. */
+  DROVER_RUN_TIMEOUT_MS: whole(1000, 86_400_000, 3_600_000),
+  /** How often a run may end its worker before it is set aside. */
+  DROVER_MAX_CRASHES: whole(1, 100, 3),
+  /** Port of /metrics, /healthz and /readyz; 0 takes a free one. */
+  DROVER_METRICS_PORT: whole(0, 65_535, 0),
+  DROVER_METRICS_HOST: z.string().default("127.0.0.1"),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
+  /** 1 writes logs for a terminal, 0 as JSON lines. */
+  DROVER_LOG_PRETTY: z.enum(["0", "1"]).default("0"),
+});
+
+export interface WorkerConfig {
+  redisUrl: string;
+  prefix: string;
+  root: string;
+  concurrency: number;
+  leaseMs: number;
+  drainMs: number;
+  runTimeoutMs: number;
+  maxCrashes: number;
+  metricsPort: number;
+  metricsHost: string;
+  logLevel: string;
+  logPretty: boolean;
+  host: string;
+}
+
+/** Throws INVALID_CONFIG that names each wrong variable. */
+export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const s = parseOrThrow(workerSettings, given, "The environment", "INVALID_CONFIG");
+  return {
+    redisUrl: s.REDIS_URL,
+    prefix: s.DROVER_PREFIX,
+    root: s.DROVER_ROOT ?? cwd,
+    concurrency: s.DROVER_CONCURRENCY,
+    leaseMs: s.DROVER_LEASE_MS,
+    drainMs: s.DROVER_DRAIN_MS,
+    runTimeoutMs: s.DROVER_RUN_TIMEOUT_MS,
+    maxCrashes: s.DROVER_MAX_CRASHES,
+    metricsPort: s.DROVER_METRICS_PORT,
+    metricsHost: s.DROVER_METRICS_HOST,
+    logLevel: s.LOG_LEVEL,
+    logPretty: s.DROVER_LOG_PRETTY === "1",
+    host: hostname(),
+  };
+}

@@ -1,0 +1,137 @@
+/**
+ * The life of a delivery: park it if its scope is paused, claim its run, execute, settle, publish. What is thrown
+ * on the way is a defect or a Redis that is away; the run is then found by the sweeper.
+ */
+import { DroverError, type ErrorInfo, noUsage, type Outcome, type Pointer } from "@drover/contracts";
+import { type PauseScope, park, publish, scopesOf, settle } from "@drover/queue";
+import { execute, type LoadedAgent } from "@drover/runtime";
+import { type Claimed, createCounters, createEffects, memberOf, RedisSaver } from "@drover/state";
+import { LEASE_IS_LOST } from "./active-runs.js";
+import type { WorkerContext } from "./context.js";
+import { EventWriter } from "./event-writer.js";
+
+/** Milliseconds between two looks for a worker that has the agent, and how many looks there are. */
+const LOOK_AGAIN_MS = 2000;
+const MOST_LOOKS = 150;
+
+type Taken = Extract<Claimed, { what: "claimed" }>;
+
+export async function work(context: WorkerContext, pointer: Pointer): Promise<void> {
+  const scope = await pausedScope(context, pointer);
+  if (scope) return park(context.state, pointer, scope);
+  const claimed = await claim(context, pointer);
+  if (claimed.what === "elsewhere") return leaveForAnother(context, pointer, claimed.agent);
+  if (claimed.what === "stale") return;
+  const published = publish(context.state, context.queue, [claimed.transition]);
+  const outcome = await run(context, claimed);
+  await published.catch((error) => context.logger.warn({ error }, "a transition waits to be published"));
+  await conclude(context, claimed, outcome);
+}
+
+async function pausedScope(context: WorkerContext, pointer: Pointer): Promise<PauseScope | null> {
+  if (context.pauses.size === 0) return null;
+  const found = await context.state.reader.run(pointer, false);
+  return found ? (scopesOf(found).find((scope) => context.pauses.has(scope)) ?? null) : null;
+}
+
+/** The claim is noted in the same flight as it is made, so that a crash right after it leaves a trace. */
+async function claim(context: WorkerContext, pointer: Pointer): Promise<Claimed> {
+  const worker = context.workerId();
+  const member = memberOf(pointer);
+  const [, claimed] = await Promise.all([
+    context.state.workers.noteClaim(worker, member),
+    context.state.runs.claim(pointer, pointer.seq, worker, context.versions),
+  ]);
+  if (claimed.what !== "claimed") await context.state.workers.dropClaim(worker, member);
+  return claimed;
+}
+
+/** Another worker may have the agent; after a while the run ends with an error that says so. */
+async function leaveForAnother(context: WorkerContext, pointer: Pointer, agent: string): Promise<void> {
+  if (pointer.delivery < MOST_LOOKS) {
+    const { priority = 0 } = (await context.state.reader.run(pointer, false)) ?? {};
+    const later = { ...pointer, delivery: pointer.delivery + 1, delayMs: LOOK_AGAIN_MS, priority };
+    return context.queue.add([later]);
+  }
+  const error: ErrorInfo = {
+    code: "AGENT_NOT_AVAILABLE",
+    message: `No worker has the agent '${agent}'. Start one whose langgraph.json names it, then retry the run.`,
+  };
+  const transition = await context.state.runs.fail(pointer, error);
+  if (transition) await publish(context.state, context.queue, [transition]);
+}
+
+async function run(context: WorkerContext, { lease, activation }: Taken): Promise<Outcome> {
+  const { state, activeRuns, env, metrics } = context;
+  const active = activeRuns.begin(lease);
+  const redactor = context.redactorOf(activation.agent);
+  const { runId, threadId, agent, tenant, attempt } = activation;
+  const logger = context.logger.child({ runId, threadId, agent, tenant, attempt }, { redactor });
+  const events = new EventWriter(state, lease, (error) => {
+    if (error instanceof DroverError && error.code === "LEASE_LOST") active.stop(error);
+    else logger.warn({ error }, "events of the run could not be written");
+  });
+  const timers = limitTime(activation.deadlineInMs, context.runTimeoutMs, active.stop);
+  logger.info({ kind: activation.kind, seq: activation.seq }, "run taken");
+  try {
+    const outcome = await execute(context.agent(agent) as LoadedAgent, activation, {
+      checkpointer: new RedisSaver({
+        redis: state.redis,
+        keys: state.keys,
+        tenant,
+        lease,
+        redactor,
+        retentionSeconds: state.retention.threads,
+      }),
+      counters: createCounters(state.redis, state.keys, lease),
+      effects: createEffects(state.redis, state.keys, lease, state.retention),
+      redactor,
+      signal: active.signal,
+      drain: activeRuns.drain.signal,
+      onEvent: (event) => events.write(event),
+      logger,
+      metrics,
+      env,
+    });
+    await events.flush();
+    logger.info({ outcome: outcome.kind }, "run left");
+    return outcome;
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+    active.done();
+  }
+}
+
+function limitTime(
+  deadlineInMs: number | null,
+  runTimeoutMs: number,
+  stop: (reason: DroverError) => void,
+): NodeJS.Timeout[] {
+  const late = new DroverError(
+    "DEADLINE_EXCEEDED",
+    "The deadline passed before the run ended. Give it more time.",
+  );
+  const slow = new DroverError(
+    "RUN_TIMEOUT",
+    `The run took longer than ${runTimeoutMs} ms. Raise DROVER_RUN_TIMEOUT_MS.`,
+  );
+  const timers = [setTimeout(() => stop(slow), runTimeoutMs)];
+  if (deadlineInMs !== null) {
+    // Timers longer than 24.8 days fire at once: the sweeper sees to such a deadline.
+    if (deadlineInMs < 2 ** 31) timers.push(setTimeout(() => stop(late), Math.max(deadlineInMs, 0)));
+  }
+  return timers;
+}
+
+async function conclude(context: WorkerContext, { lease, activation, maxAttempts }: Taken, outcome: Outcome) {
+  const { state, queue, metrics } = context;
+  const transition = await settle(state, lease, { attempt: activation.attempt, maxAttempts }, outcome);
+  context.onProgress();
+  if (!transition) {
+    metrics.inc("drover_leases_lost_total", {});
+    context.logger.warn({ runId: lease.runId }, LEASE_IS_LOST.message);
+    return;
+  }
+  await publish(state, queue, [transition]);
+  context.count(transition, outcome.kind === "superseded" ? noUsage() : outcome.usage);
+}

@@ -1,0 +1,210 @@
+/** Puts all libs together: the one place where a worker's parts meet. */
+import { randomUUID } from "node:crypto";
+import { NO_REDACTION, type Redactor } from "@drover/contracts";
+import { Consumer, RunQueue, Sweeper } from "@drover/queue";
+import { loadAgents } from "@drover/runtime";
+import { assertReachable, connect, openState, type Redis, refOf, Subscriptions } from "@drover/state";
+import { createLogger, createMetrics, createProbes, type Logger, watchEventLoop } from "@drover/telemetry";
+import { ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
+import type { WorkerConfig } from "./config.js";
+import { countTransition, unknownAgent, type WorkerContext } from "./context.js";
+import { Heartbeat } from "./heartbeat.js";
+import { work } from "./work.js";
+
+export const VERSION = "0.1.0";
+
+export interface RunningWorker {
+  /** Where /metrics, /healthz and /readyz answer. */
+  url: string;
+  /** Hands over what is in hand at the next step boundary, within `drainMs`; then leaves. */
+  stop(): Promise<void>;
+}
+
+/** Throws where the agents, the settings or Redis are not in order; nothing is taken from the queue then. */
+export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv): Promise<RunningWorker> {
+  const logger = createLogger({ level: config.logLevel, pretty: config.logPretty, name: "worker" });
+  const metrics = createMetrics({ version: VERSION });
+  const registry = await loadAgents({ root: config.root, env });
+  const versions = Object.fromEntries(registry.list().map((agent) => [agent.name, agent.version]));
+
+  const connections = openConnections(config, logger);
+  const state = openState({
+    redis: connections.commands,
+    prefix: config.prefix,
+    maxCrashes: config.maxCrashes,
+  });
+  await assertReachable(connections.commands);
+
+  const queue = new RunQueue(connections.queue, state.keys);
+  const activeRuns = new ActiveRuns();
+  const startedAt = Date.now();
+  let pauses: ReadonlySet<string> = new Set();
+  let progressAt = performance.now();
+
+  const heartbeat = new Heartbeat({
+    state,
+    activeRuns,
+    leaseMs: config.leaseMs,
+    baseId: `${config.host}-${process.pid}-${randomUUID().slice(0, 8)}`,
+    agents: versions,
+    describe: () => ({
+      host: config.host,
+      pid: process.pid,
+      version: VERSION,
+      concurrency: config.concurrency,
+      active: activeRuns.size,
+      startedAt,
+      agents: Object.keys(versions),
+    }),
+    onPauses: (seen) => {
+      pauses = seen;
+    },
+    onError: (error) => logger.warn({ error }, "the heartbeat failed"),
+  });
+
+  const redactors = new Map<string, Redactor>();
+  const context: WorkerContext = {
+    workerId: () => heartbeat.workerId,
+    state,
+    queue,
+    activeRuns,
+    get pauses() {
+      return pauses;
+    },
+    versions,
+    agent: (name) => {
+      const agent = registry.get(name);
+      if (!agent) throw unknownAgent(name, Object.keys(versions));
+      return agent;
+    },
+    redactorOf: (name) => redactors.get(name) ?? NO_REDACTION,
+    runTimeoutMs: config.runTimeoutMs,
+    env,
+    logger,
+    metrics,
+    onProgress: () => {
+      progressAt = performance.now();
+    },
+    count: (transition) => countTransition(metrics, transition),
+  };
+
+  const consumer = new Consumer({
+    redis: connections.consumer,
+    keys: state.keys,
+    concurrency: config.concurrency,
+    handle: (pointer) => work(context, pointer),
+    onError: (error) => logger.error({ error }, "a delivery failed"),
+  });
+  const sweeper = new Sweeper(
+    state,
+    queue,
+    () => heartbeat.workerId,
+    (repair, count) => {
+      metrics.inc("drover_sweeper_repairs_total", { repair }, count);
+      logger.warn({ repair, count }, "repaired");
+    },
+  );
+
+  const subscriptions = new Subscriptions(connections.subscriber);
+  await heartbeat.start();
+  await subscriptions.listen(state.workers.cancelChannel(heartbeat.workerId), (member) => {
+    heartbeat.cancel(member, refOf(member)).catch((error) => logger.warn({ error }, "a cancel failed"));
+  });
+  const sweeping = repeat(config.leaseMs / 5, () => sweeper.sweep(config.leaseMs), logger);
+  const unwatch = watchEventLoop(metrics);
+  const slots = setInterval(() => {
+    metrics.set("drover_worker_slots", {}, config.concurrency);
+    metrics.set("drover_worker_slots_in_use", {}, activeRuns.size);
+  }, 1000);
+  const probes = await createProbes({
+    metrics,
+    port: config.metricsPort,
+    host: config.metricsHost,
+    checks: {
+      health: {
+        lease: () => ({
+          ok: heartbeat.silenceMs < 4 * config.leaseMs,
+          reason: "Redis has not answered the heartbeat",
+        }),
+        progress: () => ({
+          ok: activeRuns.size < config.concurrency || performance.now() - progressAt < config.runTimeoutMs,
+          reason: "all slots are taken and no run has ended for longer than a run may take",
+        }),
+      },
+      ready: { taking: () => ({ ok: consumer.isRunning && !activeRuns.drain.signal.aborted }) },
+    },
+  });
+  consumer.start();
+  logger.info(
+    { agents: Object.keys(versions), concurrency: config.concurrency, url: probes.url },
+    "worker ready",
+  );
+
+  let stopping: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    logger.info({ active: activeRuns.size }, "worker leaves");
+    activeRuns.drain.abort();
+    const deadline = setTimeout(() => activeRuns.stopAll(LEASE_IS_LOST), config.drainMs);
+    await consumer.stop();
+    clearTimeout(deadline);
+    clearInterval(slots);
+    unwatch();
+    await sweeping.stop();
+    await heartbeat.end();
+    await probes.close();
+    await queue.close();
+    for (const redis of Object.values(connections)) redis.disconnect();
+  };
+  return {
+    url: probes.url,
+    stop: () => {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+/** Each part has a connection of its own: a blocking one must not hold up commands. */
+function openConnections(
+  config: WorkerConfig,
+  logger: Logger,
+): Record<"commands" | "queue" | "consumer" | "subscriber", Redis> {
+  const open = (role: "worker" | "subscriber") =>
+    connect({
+      url: config.redisUrl,
+      role,
+      onError: (error) => logger.debug({ error }, "connection to Redis"),
+    });
+  return {
+    commands: open("worker"),
+    queue: open("worker"),
+    consumer: open("subscriber"),
+    subscriber: open("subscriber"),
+  };
+}
+
+/** Runs `act` again and again, `ms` after it last ended. */
+function repeat(ms: number, act: () => Promise<void>, logger: Logger): { stop: () => Promise<void> } {
+  let stopped = false;
+  let wake: () => void = () => {};
+  const loop = (async () => {
+    while (!stopped) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      if (stopped) return;
+      await act().catch((error) => logger.warn({ error }, "a sweep failed"));
+    }
+  })();
+  return {
+    stop: async () => {
+      stopped = true;
+      wake();
+      await loop;
+    },
+  };
+}
