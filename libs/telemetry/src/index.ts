@@ -1,5 +1,6 @@
 export * from "./event-loop.js";
 export * from "./logger.js";
+export type * from "./metric-spec.js";
 export * from "./metrics.js";
 export * from "./metrics-page.js";
 export * from "./metrics-table.js";

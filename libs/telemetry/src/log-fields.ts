@@ -96,8 +96,8 @@ function sizeOf(value: unknown): string | undefined {
 
 /** Content is known by the last word of a name: `input`, `toolInput`, `tool_input`. */
 function isContentName(name: string): boolean {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").split(/[^A-Za-z0-9]+/);
-  return CONTENT.has((words.at(-1) ?? "").toLowerCase());
+  const last = /(?:[A-Z]?[a-z]+|[A-Z]+)$/.exec(name.slice(-32));
+  return last !== null && CONTENT.has(last[0].toLowerCase());
 }
 
 function isError(value: object): value is Error {

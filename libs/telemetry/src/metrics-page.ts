@@ -1,5 +1,6 @@
 import { ERROR_CODES } from "@drover/contracts";
-import { METRICS, type MetricSpec } from "./metrics-table.js";
+import type { MetricSpec } from "./metric-spec.js";
+import { METRICS } from "./metrics-table.js";
 
 const HEAD = `# Metrics
 

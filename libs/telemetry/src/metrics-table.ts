@@ -8,23 +8,7 @@ import {
   REDACTION_STRATEGIES,
   RUN_STATUSES,
 } from "@drover/contracts";
-
-/** One metric, as it is published. Dashboards and alerts depend on these names: renaming one breaks them. */
-export interface MetricSpec {
-  type: "counter" | "gauge" | "histogram";
-  /** The page's section. */
-  group: "Runs" | "Models" | "Tools" | "Approvals" | "Privacy" | "Faults and repairs" | "Processes";
-  /** What one of it is; the name's suffix says the same where it is `_seconds`. */
-  unit: string;
-  labels: readonly string[];
-  /** The only values that a label has; a label that is not here is open and bounded in number. */
-  values?: Readonly<Record<string, readonly string[]>>;
-  /** Histograms only: upper bounds in the metric's unit. */
-  buckets?: readonly number[];
-  /** `fleet`: each process that exports it exports the same number; take the maximum, not the sum. */
-  scope?: "fleet";
-  help: string;
-}
+import type { MetricSpec } from "./metric-spec.js";
 
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 const ACTIVATION_OUTCOMES = [

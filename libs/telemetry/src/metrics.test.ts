@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { watchEventLoop } from "./event-loop.js";
+import type { MetricSpec } from "./metric-spec.js";
 import { createMetrics } from "./metrics.js";
-import { METRICS, type MetricSpec } from "./metrics-table.js";
+import { METRICS } from "./metrics-table.js";
 
 const specs: [string, MetricSpec][] = Object.entries(METRICS);
 

@@ -1,7 +1,8 @@
 import { DroverError } from "@drover/contracts";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { createLabelBounds, OTHER } from "./label-bounds.js";
-import { type LabelsOf, METRICS, type MetricName, type MetricSpec, type NameOf } from "./metrics-table.js";
+import type { MetricSpec } from "./metric-spec.js";
+import { type LabelsOf, METRICS, type MetricName, type NameOf } from "./metrics-table.js";
 
 /** Records the metrics of METRICS; names, labels and their fixed values are checked by the compiler. */
 export interface Metrics {
