@@ -1,4 +1,5 @@
 import { fetchWithIdleLimit } from "./idle-limit.js";
+import { CompletionsWithRefusals } from "./openai-refusals.js";
 import { DEFAULT_TIMEOUT_MS, type ModelOptions } from "./options.js";
 
 export interface Provider {
@@ -7,11 +8,14 @@ export interface Provider {
   /** The environment variables that may hold its base URL, the usual one first. */
   baseUrls: readonly string[];
   /** The fields of LangChain's model class for these options. */
-  fields(
-    options: ModelOptions,
-    key: string | undefined,
-    baseUrl: string | undefined,
-  ): Record<string, unknown>;
+  fields(given: Given): Record<string, unknown>;
+}
+
+interface Given {
+  model: string;
+  options: ModelOptions;
+  key: string | undefined;
+  baseUrl: string | undefined;
 }
 
 function common(options: ModelOptions): Record<string, unknown> {
@@ -32,20 +36,23 @@ function client(options: ModelOptions, baseURL: string): Record<string, unknown>
 const openai: Provider = {
   keys: ["OPENAI_API_KEY"],
   baseUrls: ["OPENAI_BASE_URL", "OPENAI_API_BASE"],
-  fields: (options, apiKey, baseUrl) => ({
-    ...common(options),
-    apiKey,
-    timeout: options.timeout ?? DEFAULT_TIMEOUT_MS,
-    configuration: client(options, baseUrl ?? "https://api.openai.com/v1"),
-  }),
+  fields: ({ model, options, key, baseUrl }) => {
+    const fields = {
+      ...common(options),
+      apiKey: key,
+      timeout: options.timeout ?? DEFAULT_TIMEOUT_MS,
+      configuration: client(options, baseUrl ?? "https://api.openai.com/v1"),
+    };
+    return { ...fields, completions: new CompletionsWithRefusals({ ...fields, model }) };
+  },
 };
 
 const anthropic: Provider = {
   keys: ["ANTHROPIC_API_KEY"],
   baseUrls: ["ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL"],
-  fields: (options, apiKey, baseUrl) => ({
+  fields: ({ options, key, baseUrl }) => ({
     ...common(options),
-    apiKey,
+    apiKey: key,
     clientOptions: client(options, baseUrl ?? "https://api.anthropic.com"),
   }),
 };
@@ -55,10 +62,10 @@ function other(...keys: string[]): Provider {
   return {
     keys,
     baseUrls: [],
-    fields: (options, apiKey, baseUrl) => ({
+    fields: ({ options, key, baseUrl }) => ({
       ...common(options),
       timeout: options.timeout ?? DEFAULT_TIMEOUT_MS,
-      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(key === undefined ? {} : { apiKey: key }),
       ...(baseUrl === undefined ? {} : { baseUrl }),
     }),
   };

@@ -34,7 +34,7 @@ export async function resolveModel(
   if (known === undefined) throw unknownProvider(`"${provider}" in model "${spec}" is not a provider.`);
   const key = keyFrom(env, known, checked, spec);
   const baseUrl = checked.baseUrl ?? baseUrlFrom(env, known.baseUrls);
-  return build(provider, model, known.fields(checked, key, baseUrl), spec);
+  return build(provider, model, () => known.fields({ model, options: checked, key, baseUrl }), spec);
 }
 
 function instance(model: BaseChatModel, options: ModelOptions): BaseChatModel {
@@ -111,11 +111,11 @@ function keyFrom(
 async function build(
   provider: string,
   model: string,
-  fields: Record<string, unknown>,
+  fields: () => Record<string, unknown>,
   spec: string,
 ): Promise<BaseChatModel> {
   try {
-    const configurable = await initChatModel(model, { ...fields, modelProvider: provider });
+    const configurable = await initChatModel(model, { ...fields(), modelProvider: provider });
     // LangChain's wrapper lets any caller swap the model by `configurable.model`, and keeps one client for each
     // configuration that it ever saw (each thread id is one): the provider's own class has neither fault.
     return await configurable._getModelInstance();

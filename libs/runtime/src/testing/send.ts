@@ -24,6 +24,11 @@ function headersOf(reply: ProviderReply): Record<string, string> {
   return { ...after, ...reply.headers };
 }
 
+/** With the text in it, as what a provider breaks off has, so that a test can look where it ends up. */
+function halfJson(reply: ProviderReply): string {
+  return `{"choices": [{"message": ${reply.text ?? ""}`;
+}
+
 async function sendStream(
   response: ServerResponse,
   wire: Wire,
@@ -33,7 +38,7 @@ async function sendStream(
   response.writeHead(200, { "content-type": "text/event-stream", ...headersOf(reply) });
   response.flushHeaders();
   const frames = wire.frames(reply, request);
-  if (reply.malformed) frames.splice(1, 0, 'event: message_start\ndata: {"choices": [{"del\n\n');
+  if (reply.malformed) frames.splice(1, 0, `event: message_start\ndata: ${halfJson(reply)}\n\n`);
   const cut = reply.breakStreamAfter ?? Number.POSITIVE_INFINITY;
   for (const [index, frame] of frames.entries()) {
     if (index >= cut) return breakOff(response, wire, reply);
@@ -66,10 +71,7 @@ function sendWhole(response: ServerResponse, wire: Wire, reply: ProviderReply, b
     return;
   }
   const text = JSON.stringify(body);
-  response.writeHead(200, {
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(text)),
-  });
+  response.writeHead(200, { "content-type": "application/json" });
   response.write(text.slice(0, Math.floor(text.length / 2)), () => breakOff(response, wire, reply));
 }
 
@@ -97,7 +99,7 @@ export async function send(
   if (request.stream) return sendStream(response, wire, reply, request);
   if (reply.malformed) {
     response.writeHead(200, { "content-type": "application/json" });
-    response.end('{"choices": [{"mess');
+    response.end(halfJson(reply));
     return;
   }
   sendWhole(response, wire, reply, wire.answer(reply, request));
