@@ -9,6 +9,7 @@ export * from "./interrupt.js";
 export * from "./lease.js";
 export * from "./outcome.js";
 export * from "./parse.js";
+export * from "./pii.js";
 export * from "./pointer.js";
 export * from "./policy.js";
 export * from "./redactor.js";

@@ -1,1 +1,5 @@
-export {};
+export type { PiiDetectorFunction } from "./custom-function.js";
+export { BUILT_IN_DETECTORS } from "./detectors/index.js";
+export type { Detector, Match } from "./match.js";
+export { createRedactor, type RedactorOptions } from "./redactor.js";
+export { type CompiledRule, compileRule, type PiiRule, ruleCovers } from "./rules.js";
