@@ -1,1 +1,25 @@
-export {};
+export {
+  type AgentDefinition,
+  type AgentSpec,
+  defineAgent,
+  isAgentDefinition,
+} from "./agent/define-agent.js";
+export type { ModelSpec, ModelWithOptions } from "./agent/model-spec.js";
+export type { MiddlewareEntry, Place } from "./agent/placement.js";
+export { execute } from "./execute/execute.js";
+export type { Services } from "./execute/services.js";
+export { type AgentRegistry, type LoadOptions, loadAgents, registryOf } from "./load/load-agents.js";
+export { type LoadedAgent, loadDefinition } from "./load/loaded-agent.js";
+export * from "./models/index.js";
+export * from "./offline/index.js";
+export type {
+  CallInQuestion,
+  Describe,
+  EffectivePolicy,
+  Guard,
+  OnFailure,
+  OnToolError,
+  Policy,
+  RetryOn,
+  WhenPredicate,
+} from "./policy/policy.js";

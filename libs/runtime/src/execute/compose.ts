@@ -1,0 +1,56 @@
+import type { Activation } from "@drover/contracts";
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import { RunControl } from "@langchain/langgraph";
+import type { LoadedAgent } from "../load/loaded-agent.js";
+import { RUN_KEY, type RunContext } from "./run-context.js";
+import { reviveContext } from "./runtime-context.js";
+import type { Services } from "./services.js";
+import { StampedSaver } from "./stamped-saver.js";
+
+/** LangGraph's key for a checkpointer of one call: the graph itself is shared by all runs. (A test guards it.) */
+const CHECKPOINTER_KEY = "__pregel_checkpointer";
+/** LangGraph's key for refusing answers to questions that do not wait. (A test guards it.) */
+const STRICT_RESUME_KEY = "__pregel_strict_resume";
+
+export interface ComposedRun {
+  /** For the graph's `stream`, and for its `getState` afterwards. */
+  config: Record<string, unknown>;
+  /** Forgets the signals; to be called when the run ended. */
+  dispose(): void;
+}
+
+/** The config of one run. Throws MISSING_CREDENTIAL, INVALID_INPUT. */
+export function compose(
+  agent: LoadedAgent,
+  activation: Activation,
+  services: Services,
+  usage: BaseCallbackHandler,
+): ComposedRun {
+  const control = new RunControl();
+  const drain = () => control.requestDrain("the worker is shutting down");
+  if (services.drain.aborted) drain();
+  services.drain.addEventListener("abort", drain, { once: true });
+  const run: RunContext = { activation, services };
+  const { recursionLimit } = agent;
+  const stamp = { run_id: activation.runId, agent: agent.name, agent_version: agent.version };
+  return {
+    config: {
+      configurable: {
+        thread_id: activation.threadId,
+        [CHECKPOINTER_KEY]: new StampedSaver(services.checkpointer, stamp),
+        [STRICT_RESUME_KEY]: true,
+        [RUN_KEY]: run,
+      },
+      metadata: { ...stamp },
+      tags: activation.tags,
+      context: reviveContext(activation.context, services.env, agent.definition?.contextSchema),
+      signal: services.signal,
+      control,
+      durability: "sync",
+      callbacks: [usage],
+      streamMode: ["values", ...new Set(activation.streamMode)],
+      ...(recursionLimit === undefined ? {} : { recursionLimit }),
+    },
+    dispose: () => services.drain.removeEventListener("abort", drain),
+  };
+}

@@ -1,0 +1,74 @@
+import type { Activation, Outcome } from "@drover/contracts";
+import type { CompiledGraph } from "../agent/compiled-graph.js";
+import type { LoadedAgent } from "../load/loaded-agent.js";
+import { outcomeOfError } from "./classify.js";
+import { type ComposedRun, compose } from "./compose.js";
+import { publisher } from "./events.js";
+import { type Ended, follow } from "./follow.js";
+import { loadInput } from "./input.js";
+import { resultOf } from "./output.js";
+import { questionsOf } from "./questions.js";
+import type { Services } from "./services.js";
+import { UsageMeter } from "./usage-meter.js";
+
+/**
+ * Executes one activation: load → compose → invoke → classify. Never throws: whatever happens is an outcome.
+ * When it returns, the graph has stopped, and nothing of it goes on in the background, unless a tool ignores its
+ * signal; what such a tool returns later goes nowhere.
+ */
+export async function execute(
+  agent: LoadedAgent,
+  activation: Activation,
+  services: Services,
+): Promise<Outcome> {
+  const meter = new UsageMeter();
+  let run: ComposedRun | undefined;
+  try {
+    services.signal.throwIfAborted();
+    run = compose(agent, activation, services, meter);
+    const graph = await agent.compile(run.config);
+    const input = await loadInput(graph, activation, services.checkpointer);
+    const ended = await invoke(graph, input, run, agent, activation, services);
+    return await classify(graph, ended, run, agent, services, meter);
+  } catch (error) {
+    return outcomeOfError(error, agent, services, meter.usage);
+  } finally {
+    run?.dispose();
+  }
+}
+
+async function invoke(
+  graph: CompiledGraph,
+  input: unknown,
+  run: ComposedRun,
+  agent: LoadedAgent,
+  activation: Activation,
+  services: Services,
+): Promise<Ended> {
+  const hasRules = (agent.definition?.policy.pii.length ?? 0) > 0;
+  return follow(await graph.stream(input, run.config), publisher(activation, services, hasRules));
+}
+
+async function classify(
+  graph: CompiledGraph,
+  ended: Ended,
+  run: ComposedRun,
+  agent: LoadedAgent,
+  services: Services,
+  { usage }: UsageMeter,
+): Promise<Outcome> {
+  // A graph that finished in the moment of a cancel finished; but after a lost lease nothing may be claimed.
+  services.signal.throwIfAborted();
+  if (ended.interrupted) {
+    const state = await graph.getState(run.config);
+    const questions = services.redactor.value(questionsOf(state), "approval");
+    return {
+      kind: "interrupted",
+      questions,
+      checkpointId: String(state.config.configurable?.checkpoint_id),
+      usage,
+    };
+  }
+  const { output, endedBy } = resultOf(agent, ended.values);
+  return { kind: "completed", output: services.redactor.value(output, "output"), endedBy, usage };
+}

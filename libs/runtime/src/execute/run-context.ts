@@ -1,0 +1,23 @@
+import { type Activation, DroverError } from "@drover/contracts";
+import type { Services } from "./services.js";
+
+/**
+ * What the compiled agent, which all runs share, needs to know of the run that it works for. It travels in the
+ * run's config under a key that LangGraph neither stores nor shows.
+ */
+export interface RunContext {
+  activation: Activation;
+  services: Services;
+}
+
+export const RUN_KEY = "__drover";
+
+/** Throws INTERNAL where a graph with a policy is called outside of `execute`. */
+export function runOf(runtime: { configurable?: Record<string, unknown> | undefined }): RunContext {
+  const run = runtime.configurable?.[RUN_KEY];
+  if (run !== undefined) return run as RunContext;
+  throw new DroverError(
+    "INTERNAL",
+    "An agent with a policy was called outside of a Drover run; run it with execute().",
+  );
+}

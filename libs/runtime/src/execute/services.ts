@@ -1,0 +1,22 @@
+import type { Counters, Effects, Redactor, RunEventData } from "@drover/contracts";
+import type { Logger, Metrics } from "@drover/telemetry";
+import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import type { Environment } from "../models/index.js";
+
+/** What one activation is executed with. The worker makes them; everything that writes is fenced by its lease. */
+export interface Services {
+  checkpointer: BaseCheckpointSaver;
+  counters: Counters;
+  effects: Effects;
+  redactor: Redactor;
+  /** Fires when the activation must stop at once; its reason is a DroverError that says why. */
+  signal: AbortSignal;
+  /** Fires when the activation should stop at the next step boundary and go to another worker. */
+  drain: AbortSignal;
+  /** Called in order, never after `signal` fired. */
+  onEvent(event: RunEventData): void;
+  logger: Pick<Logger, "debug" | "info" | "warn" | "error">;
+  metrics?: Pick<Metrics, "inc" | "observe">;
+  /** Where credentials of the runtime context come from: DROVER_CREDENTIAL_<NAME>. */
+  env: Environment;
+}

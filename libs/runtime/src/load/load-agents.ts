@@ -1,0 +1,61 @@
+import { DroverError } from "@drover/contracts";
+import type { Environment } from "../models/index.js";
+import { readConfigFile } from "./config-file.js";
+import { atPlace, importExport } from "./import-export.js";
+import { type LoadedAgent, toLoadedAgent } from "./loaded-agent.js";
+
+export interface LoadOptions {
+  /** The folder that holds langgraph.json. */
+  root: string;
+  /** The environment of the process: keys of providers, credentials. */
+  env: Environment;
+}
+
+export interface AgentRegistry {
+  /** Throws UNKNOWN_AGENT, with the names that are known. */
+  get(name: string): LoadedAgent;
+  list(): LoadedAgent[];
+}
+
+/**
+ * Loads and builds every agent that `langgraph.json` names. Strict: whatever is wrong is refused here, with the file
+ * and the path of the key, and not when a run needs it.
+ * @throws DroverError INVALID_AGENT, INVALID_POLICY, UNKNOWN_MODEL_PROVIDER, MISSING_API_KEY
+ */
+export async function loadAgents({ root, env }: LoadOptions): Promise<AgentRegistry> {
+  const config = await readConfigFile(root, env);
+  const agents: LoadedAgent[] = [];
+  for (const entry of config.graphs) {
+    const where = `${config.path}: graphs.${entry.name}`;
+    const exported = await importExport(root, entry, where);
+    agents.push(
+      await toLoadedAgent(exported, { root, entry, where, env: config.env }).catch((error: unknown) => {
+        throw atPlace(error, where, "the agent could not be built");
+      }),
+    );
+  }
+  return registryOf(agents);
+}
+
+/** A registry of agents that were loaded otherwise; a test's, for example. */
+export function registryOf(agents: readonly LoadedAgent[]): AgentRegistry {
+  const byName = new Map<string, LoadedAgent>();
+  for (const agent of agents) {
+    if (byName.has(agent.name)) {
+      throw new DroverError("INVALID_AGENT", `Two agents are named '${agent.name}'; rename one.`);
+    }
+    byName.set(agent.name, agent);
+  }
+  return {
+    get(name) {
+      const agent = byName.get(name);
+      if (agent) return agent;
+      const known = [...byName.keys()].join(", ") || "none";
+      throw new DroverError(
+        "UNKNOWN_AGENT",
+        `No agent is named '${name}'. This project has: ${known}. Name it under "graphs" in langgraph.json.`,
+      );
+    },
+    list: () => [...byName.values()],
+  };
+}

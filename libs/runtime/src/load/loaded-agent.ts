@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { DroverError } from "@drover/contracts";
+import { buildAgent } from "../agent/build-agent.js";
+import { type CompiledGraph, compiledGraphIn } from "../agent/compiled-graph.js";
+import { type AgentDefinition, isAgentDefinition } from "../agent/define-agent.js";
+import { resolveModels } from "../agent/models.js";
+import type { Environment } from "../models/index.js";
+import { recursionLimitOf } from "../policy/recursion-limit.js";
+import type { GraphEntry } from "./config-file.js";
+
+/** An agent that this process can run. */
+export interface LoadedAgent {
+  readonly name: string;
+  /** The definition's; for a graph without one, the first 12 digits of its file's SHA-256. */
+  readonly version: string;
+  readonly description: string | undefined;
+  /** Undefined for a graph that was not made by `defineAgent`: it has no policy. */
+  readonly definition: AgentDefinition | undefined;
+  /** Supersteps of one activation; undefined leaves it to the graph. */
+  readonly recursionLimit: number | undefined;
+  /**
+   * The graph, built once for this process; what belongs to one run reaches it through the run's config. Only a
+   * function that takes LangGraph's config is asked again, with the config of each activation.
+   */
+  compile(config?: Record<string, unknown>): Promise<CompiledGraph>;
+}
+
+interface Origin {
+  root: string;
+  entry: GraphEntry;
+  where: string;
+  env: Environment;
+}
+
+type GraphFunction = (config?: Record<string, unknown>) => unknown;
+
+/** Throws INVALID_AGENT for what is no agent, and whatever building it throws. */
+export async function toLoadedAgent(exported: unknown, origin: Origin): Promise<LoadedAgent> {
+  const { entry } = origin;
+  const value =
+    typeof exported === "function" ? await (exported as GraphFunction)({ configurable: {} }) : exported;
+  if (isAgentDefinition(value)) {
+    if (value.name !== entry.name) {
+      throw new DroverError(
+        "INVALID_AGENT",
+        `the definition is named '${value.name}'; give it and its key in langgraph.json one name.`,
+      );
+    }
+    return loadDefinition(value, origin.env, entry.description);
+  }
+  const graph = graphOf(value);
+  const perRun = typeof exported === "function" && exported.length > 0;
+  return {
+    name: entry.name,
+    version: await contentVersion(resolve(origin.root, entry.file)),
+    description: entry.description,
+    definition: undefined,
+    recursionLimit: undefined,
+    compile: async (config) =>
+      perRun && config ? graphOf(await (exported as GraphFunction)(config)) : graph,
+  };
+}
+
+/** The agent of a definition, without a file. Throws MISSING_API_KEY and its kind. */
+export async function loadDefinition(
+  definition: AgentDefinition,
+  env: Environment,
+  description?: string,
+): Promise<LoadedAgent> {
+  const graph = buildAgent(definition, await resolveModels(definition, env));
+  return {
+    name: definition.name,
+    version: definition.version,
+    description: definition.description ?? description,
+    definition,
+    recursionLimit: recursionLimitOf(definition),
+    compile: async () => graph,
+  };
+}
+
+function graphOf(value: unknown): CompiledGraph {
+  const graph = compiledGraphIn(value);
+  if (graph) return graph;
+  const uncompiled = typeof value === "object" && value !== null && "compile" in value;
+  throw new DroverError(
+    "INVALID_AGENT",
+    uncompiled
+      ? "the graph is not compiled; export graph.compile()."
+      : "it is no agent; export what defineAgent(), createAgent() or StateGraph.compile() returns, or a function that returns it.",
+  );
+}
+
+async function contentVersion(path: string): Promise<string> {
+  return createHash("sha256")
+    .update(await readFile(path))
+    .digest("hex")
+    .slice(0, 12);
+}
