@@ -246,6 +246,19 @@ describe("errors that come from elsewhere", () => {
     });
   });
 
+  it("keeps the verdict of one that was classified before", () => {
+    const before = Object.assign(new DroverError("MODEL_RATE_LIMITED", "Slow down."), {
+      retryable: true,
+      retryAfterMs: 2000,
+    });
+    expect(classifyModelError(new Error("wrapped", { cause: before }))).toEqual({
+      code: "MODEL_RATE_LIMITED",
+      retryable: true,
+      retryAfterMs: 2000,
+      message: "Slow down.",
+    });
+  });
+
   it("does not retry what it does not know, and does not repeat its text", () => {
     for (const error of [
       new Error(SECRET),

@@ -36,8 +36,15 @@ export function classifyModelError(error: unknown): ModelFailure {
   return chain.map(unreadable).find((failure) => failure !== undefined) ?? unknown(chain);
 }
 
-function ofDrover(error: DroverError): ModelFailure {
-  return { code: error.code, retryable: error.code === "MODEL_BAD_RESPONSE", message: error.message };
+/** An error that was classified before may carry the verdict; it holds under what wrapped it since. */
+function ofDrover(error: DroverError & { retryable?: unknown; retryAfterMs?: unknown }): ModelFailure {
+  const { code, message, retryable, retryAfterMs } = error;
+  return {
+    code,
+    retryable: typeof retryable === "boolean" ? retryable : code === "MODEL_BAD_RESPONSE",
+    message,
+    ...(typeof retryAfterMs === "number" ? { retryAfterMs } : {}),
+  };
 }
 
 /** The clients' and LangChain's own classes; some survive only as a name, some only as a class. */
