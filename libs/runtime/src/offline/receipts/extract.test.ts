@@ -23,6 +23,14 @@ describe("the company and its address", () => {
     });
   });
 
+  it("are the same when a PII rule has masked the telephone number below them", () => {
+    for (const masked of ["********1100", "(****0142)", "[REDACTED_PHONE]", "<phone_hash:0a1b2c3d>"]) {
+      expect(extractReceipt(HEAD.replace("TEL: 03-5550 1100", masked)).address).toBe(
+        "18, JALAN MELATI 3/2, 53100 KUALA LUMPUR",
+      );
+    }
+  });
+
   it("are null on a page without them", () => {
     expect(extractReceipt("TOTAL 5.00")).toEqual({
       company: null,

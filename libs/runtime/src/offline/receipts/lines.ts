@@ -23,7 +23,7 @@ function plain(raw: string): string {
   return raw
     .normalize("NFKC")
     .replace(/^\s*(?:#{1,6}|>|[-*+](?=\s))\s*/, "")
-    .replace(/\*\*|__|`/g, "")
+    .replace(/(?<![*_])(?:\*\*|__)(?![*_])|`/g, "")
     .replace(/^\s*\||\|\s*$/g, "")
     .replace(/\s*\|\s*/g, "  ")
     .replace(/^[-=*_.~ ]+$/, "")
