@@ -1,9 +1,10 @@
 import { realpathSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "./setup/build.mjs";
+import { alone } from "./setup/alone.mjs";
+import { build, howToBuild } from "./setup/build.mjs";
 import { checkNodeVersion } from "./setup/node-version.mjs";
-import { installPackages } from "./setup/packages.mjs";
+import { installPackages, packagesAreInstalled } from "./setup/packages.mjs";
 import { findOrInstallRedis } from "./setup/redis.mjs";
 import { SetupError, thisMachine } from "./setup/system.mjs";
 
@@ -22,8 +23,13 @@ export const root = dirname(dirname(realpathSync(fileURLToPath(import.meta.url))
  */
 export async function setup({ yes = false, forTests = false, redis = true, system = thisMachine() } = {}) {
   checkNodeVersion(system.nodeVersion);
-  await installPackages(root, system);
-  if (!forTests) await build(root, system);
+  const isReady = packagesAreInstalled(root) && (forTests || howToBuild(root) === "nothing");
+  if (!isReady) {
+    await alone(join(root, ".drover", "setup.lock"), system, async () => {
+      await installPackages(root, system);
+      if (!forTests) await build(root, system);
+    });
+  }
   if (redis) await findOrInstallRedis(system, { yes, forTests });
 }
 

@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { SetupError } from "./system.mjs";
+
+/** Goes with the packages that the build depends on: npm ci removes both. */
+const STAMP = "node_modules/.drover-build.json";
 
 /**
  * Builds with `tsc -b` what changed since the last build; `always` asks the compiler even when nothing did.
@@ -9,8 +12,7 @@ import { SetupError } from "./system.mjs";
  * @param {string} root @param {import("./system.mjs").System} system @param {{ always?: boolean }} [options]
  */
 export async function build(root, system, options = {}) {
-  const stampFile = join(root, "node_modules", ".drover-build.json");
-  const how = howToBuild(root, stampFile);
+  const how = howToBuild(root);
   if (how === "nothing" && !options.always) return;
   // Taken now: what is changed while the compiler runs must count as changed the next time.
   const { settings, sources } = stampOf(root);
@@ -22,14 +24,14 @@ export async function build(root, system, options = {}) {
   });
   if (code !== 0)
     throw new SetupError("The build failed, see above. When that is mended, type: npm run setup");
-  mkdirSync(dirname(stampFile), { recursive: true });
-  writeFileSync(stampFile, JSON.stringify({ ...stampOf(root), settings, sources }));
+  mkdirSync(join(root, "node_modules"), { recursive: true });
+  writeFileSync(join(root, STAMP), JSON.stringify({ ...stampOf(root), settings, sources }));
 }
 
 /** @returns {"nothing" | "changed" | "everything"} what has to be built, by the stamp of the last build */
-export function howToBuild(root, stampFile) {
-  if (!existsSync(stampFile)) return "everything";
-  const before = JSON.parse(readFileSync(stampFile, "utf8"));
+export function howToBuild(root) {
+  if (!existsSync(join(root, STAMP))) return "everything";
+  const before = JSON.parse(readFileSync(join(root, STAMP), "utf8"));
   const now = stampOf(root);
   if (before.settings !== now.settings) return "everything";
   return before.sources === now.sources && before.built === now.built ? "nothing" : "changed";

@@ -2,23 +2,24 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SetupError } from "./system.mjs";
 
+export function packagesAreInstalled(root) {
+  const lock = readJson(join(root, "package-lock.json"));
+  // npm keeps a list of what it installed; it writes it last, so a broken-off install has none.
+  const installed = readJson(join(root, "node_modules", ".package-lock.json"));
+  if (lock !== undefined) return isInstalled(lock, installed);
+  throw new SetupError("package-lock.json is missing or broken. Type: git checkout package-lock.json");
+}
+
 /**
  * Runs `npm ci` when what stands in node_modules is not what package-lock.json asks for.
  *
  * @param {string} root @param {import("./system.mjs").System} system
  */
 export async function installPackages(root, system) {
-  const lock = readJson(join(root, "package-lock.json"));
-  // npm keeps a list of what it installed; it writes it last, so a broken-off install has none.
-  const installed = readJson(join(root, "node_modules", ".package-lock.json"));
-  if (lock === undefined)
-    throw new SetupError("package-lock.json is missing or broken. Type: git checkout package-lock.json");
-  if (isInstalled(lock, installed)) return;
-  system.say(
-    installed === undefined ? "installing packages (npm ci)" : "packages changed, installing (npm ci)",
-  );
+  if (packagesAreInstalled(root)) return;
+  system.say("installing packages (npm ci)");
   // The caller may be `npm --silent` or have NODE_ENV=production; neither is meant for this.
-  const code = await system.run("npm", ["ci", "--include=dev", "--loglevel=warn"], { cwd: root });
+  const code = await system.run("npm", ["ci", "--include=dev", "--loglevel=error"], { cwd: root });
   if (code !== 0) {
     throw new SetupError(
       `npm ci failed (exit code ${code}), see above. When that is mended, type: npm run setup`,

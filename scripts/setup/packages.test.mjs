@@ -51,7 +51,7 @@ test("runs npm ci once, with the packages that only development needs", async ()
   write("package-lock.json", LOCK);
   const fresh = machine({ env: { NODE_ENV: "production" } });
   await installPackages(root, fresh);
-  expect(fresh.ran).toEqual(["npm ci --include=dev --loglevel=warn"]);
+  expect(fresh.ran).toEqual(["npm ci --include=dev --loglevel=error"]);
   write("node_modules/.package-lock.json", installed());
   const again = machine();
   await installPackages(root, again);
