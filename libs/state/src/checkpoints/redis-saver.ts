@@ -1,0 +1,171 @@
+import { DroverError, type Lease, NO_REDACTION, type RedactionPlace, type Redactor } from "@drover/contracts";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type DeltaChannelHistory,
+  getCheckpointId,
+  type PendingWrite,
+} from "@langchain/langgraph-checkpoint";
+import type { Redis } from "../connect.js";
+import type { Keys } from "../keys.js";
+import type { Template } from "./body.js";
+import type { Codec } from "./codec.js";
+import type { CheckpointContext } from "./context.js";
+import { deltaHistory } from "./delta-history.js";
+import { type EncodeHooks, encodeValue } from "./encode.js";
+import { listCheckpoints } from "./history.js";
+import { MessageBodies } from "./message-bodies.js";
+import { taskWrites } from "./pending-writes.js";
+import { forgetThread } from "./thread-life.js";
+import { Threads } from "./threads.js";
+import { loadTuple } from "./tuple.js";
+import { nextVersion } from "./versions.js";
+
+export interface RedisSaverOptions {
+  redis: Redis;
+  keys: Keys;
+  tenant: string;
+  /** With a lease, Redis refuses every write unless the thread's record has its epoch and its worker. */
+  lease?: Lease;
+  /** Applied to every text before it is stored: messages by their type, errors as `error`, the rest as `output`. */
+  redactor?: Redactor;
+  /** Encrypts what is stored. Default: none. */
+  codec?: Codec;
+  /** Seconds for which a thread's checkpoints are kept after the last write; 0, the default, is for ever. */
+  retentionSeconds?: number;
+}
+
+/**
+ * LangGraph's checkpoints on plain Redis 6.2 or later, single or Cluster. Each text is stored once per thread,
+ * checkpoints are differences, lists share their beginnings; see DESIGN.md in this folder.
+ *
+ * @throws DroverError LEASE_LOST from put, putWrites and deleteThread when another worker has the thread
+ */
+export class RedisSaver extends BaseCheckpointSaver<string> {
+  readonly #context: CheckpointContext;
+  readonly #redactor: Redactor;
+  readonly #messages: MessageBodies;
+  readonly #threads: Threads;
+
+  constructor(options: RedisSaverOptions) {
+    super();
+    const { redis, keys, tenant, lease, codec, retentionSeconds = 0 } = options;
+    this.#context = { redis, keys, tenant, lease, codec, retentionSeconds };
+    this.#redactor = options.redactor ?? NO_REDACTION;
+    this.#messages = new MessageBodies(this.#redactor);
+    this.#threads = new Threads(this.#context);
+  }
+
+  override getNextVersion(current: string | undefined): string {
+    return nextVersion(current);
+  }
+
+  async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { thread_id: threadId, checkpoint_ns: namespace = "" } = config.configurable ?? {};
+    if (threadId === undefined || threadId === "") return undefined;
+    const id = getCheckpointId(config);
+    return loadTuple(
+      this.#threads.queue(String(threadId)),
+      this.#messages,
+      namespace,
+      id === "" ? undefined : id,
+    );
+  }
+
+  async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
+    yield* listCheckpoints(this.#context, this.#threads, this.#messages, config, options ?? {});
+  }
+
+  async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: ChannelVersions,
+  ): Promise<RunnableConfig> {
+    const { thread_id, checkpoint_ns: namespace = "", checkpoint_id: parent } = config.configurable ?? {};
+    const threadId = required("put", "thread_id", thread_id);
+    const values = new Map<string, Template | undefined>();
+    for (const channel of Object.keys(newVersions)) {
+      const value: unknown = checkpoint.channel_values[channel];
+      const isSet = Object.hasOwn(checkpoint.channel_values, channel);
+      values.set(
+        channel,
+        isSet ? this.#encode(value, channel === "__start__" ? "input" : "output") : undefined,
+      );
+    }
+    await this.#threads.queue(threadId).add({
+      kind: "checkpoint",
+      namespace,
+      id: checkpoint.id,
+      parent,
+      ts: checkpoint.ts,
+      v: checkpoint.v,
+      versions: { ...checkpoint.channel_versions },
+      seen: Object.fromEntries(
+        Object.entries(checkpoint.versions_seen).map(([node, seen]) => [node, { ...seen }]),
+      ),
+      values,
+      metadata: new Map(
+        Object.entries(metadata).map(([key, value]) => [key, this.#encode(value, "metadata")] as const),
+      ),
+    });
+    return {
+      configurable: { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: checkpoint.id },
+    };
+  }
+
+  async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath = "",
+  ): Promise<void> {
+    const { thread_id, checkpoint_ns: namespace = "", checkpoint_id } = config.configurable ?? {};
+    const threadId = required("putWrites", "thread_id", thread_id);
+    const checkpointId = required("putWrites", "checkpoint_id", checkpoint_id);
+    const encode = (channel: string, value: unknown) =>
+      this.#encode(value, channel === "__error__" ? "error" : channel === "__start__" ? "input" : "output");
+    const task = taskWrites(writes, taskId, taskPath, encode);
+    await this.#threads.queue(threadId).add({ kind: "writes", namespace, checkpointId, ...task });
+  }
+
+  /** Removes the checkpoints of the thread, in all namespaces. */
+  async deleteThread(threadId: string): Promise<void> {
+    const queue = this.#threads.queue(threadId);
+    await queue.settledView();
+    queue.view = undefined;
+    await forgetThread(this.#context, threadId);
+  }
+
+  override async getDeltaChannelHistory(options: {
+    config: RunnableConfig;
+    channels: string[];
+  }): Promise<Record<string, DeltaChannelHistory>> {
+    const { thread_id: threadId, checkpoint_ns: namespace = "" } = options.config.configurable ?? {};
+    if (options.channels.length === 0 || threadId === undefined) return {};
+    const id = getCheckpointId(options.config);
+    const queue = this.#threads.queue(String(threadId));
+    return deltaHistory(queue, this.#messages, namespace, id === "" ? undefined : id, options.channels);
+  }
+
+  #encode(value: unknown, place: RedactionPlace): Template {
+    const hooks: EncodeHooks = {
+      message: (one) => this.#messages.bodyOf(one),
+      text: (text) => this.#redactor.text(text, place),
+    };
+    return encodeValue(value, hooks);
+  }
+}
+
+function required(what: string, field: string, value: unknown): string {
+  if (value !== undefined && value !== null && value !== "") return String(value);
+  throw new DroverError(
+    "INVALID_INPUT",
+    `${what} needs configurable.${field}. Pass it in the config, e.g. { configurable: { ${field}: "…" } }.`,
+  );
+}

@@ -1,0 +1,175 @@
+import { Body, type BodyList, type Template } from "./body.js";
+import { Refs, runsOf } from "./refs.js";
+import type { CheckpointState } from "./state.js";
+
+/** A text in which all places are filled, and the lowest body that it needs (Infinity: none). */
+export interface Rendered {
+  text: string;
+  lowest: number;
+}
+
+/** Lists in no more runs than this are written out; others are ranges of refs. */
+const MOST_RUNS = 4;
+
+/**
+ * What a saver knows of a thread's checkpoints in Redis. It is true as long as `token` is the one in Redis, which
+ * every write checks; a view that turned out to be old is thrown away and read anew.
+ */
+export class ThreadView {
+  readonly refs = new Refs();
+  readonly namespaces = new Map<string, NamespaceView>();
+  /** Texts of bodies by number; those before `from` have not been read. */
+  readonly #texts: string[] = [];
+  readonly #lowest: number[] = [];
+  readonly #bodies: (Body | undefined)[] = [];
+  readonly #byText = new Map<string, number>();
+  from: number;
+  count: number;
+
+  constructor(
+    public generation: string,
+    public token: string,
+    from = 0,
+  ) {
+    this.from = from;
+    this.count = from;
+  }
+
+  namespace(name: string): NamespaceView {
+    let view = this.namespaces.get(name);
+    if (view === undefined) {
+      view = new NamespaceView();
+      this.namespaces.set(name, view);
+    }
+    return view;
+  }
+
+  /** The thread was read at this token: what other namespaces hold by now is not known if somebody wrote. */
+  moveTo(token: string): void {
+    if (this.token !== token) for (const namespace of this.namespaces.values()) namespace.length = undefined;
+    this.token = token;
+  }
+
+  /** Adds bodies that were read; `stored` is as in Redis, with the lowest body that it needs before it. */
+  addStored(at: number, stored: readonly string[]): void {
+    stored.forEach((one, i) => {
+      const { text, lowest } = splitBody(one, at + i);
+      this.#set(at + i, text, lowest);
+    });
+    if (at < this.from) this.from = at;
+    if (at + stored.length > this.count) this.count = at + stored.length;
+  }
+
+  text(number: number): string {
+    const text = this.#texts[number];
+    if (text === undefined) throw new RangeError(`Body ${number} of the thread has not been read.`);
+    return text;
+  }
+
+  /** The Body object of a stored text, for messages that were read. */
+  bodyAt(number: number): Body {
+    let body = this.#bodies[number];
+    if (body === undefined) {
+      body = new Body([this.text(number)]);
+      body.view = this;
+      body.ordinal = number;
+      this.#bodies[number] = body;
+    }
+    return body;
+  }
+
+  /** Fills the places of a template. Bodies that are not stored yet are put into `fresh`, in order. */
+  render(template: Template, fresh: string[]): Rendered {
+    let text = "";
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const part of template) {
+      if (typeof part === "string") text += part;
+      else if (part instanceof Body) {
+        const number = this.#place(part, fresh);
+        text += number;
+        lowest = Math.min(lowest, this.#lowest[number] ?? number);
+      } else {
+        const list = this.#list(part, fresh);
+        text += list.text;
+        lowest = Math.min(lowest, list.lowest);
+      }
+    }
+    return { text, lowest };
+  }
+
+  #list({ bodies }: BodyList, fresh: string[]): Rendered {
+    let lowest = Number.POSITIVE_INFINITY;
+    const numbers = bodies.map((body) => {
+      const number = this.#place(body, fresh);
+      const low = this.#lowest[number] ?? number;
+      if (low < lowest) lowest = low;
+      return number;
+    });
+    const runs = runsOf(numbers, MOST_RUNS);
+    const [mark, pieces] = runs === undefined ? ["L", this.refs.place(numbers)] : ["l", runs];
+    return { text: `{"$":"${mark}","v":[${pieces.join()}]}`, lowest };
+  }
+
+  #place(body: Body, fresh: string[]): number {
+    if (body.view === this) return body.ordinal;
+    const { text, lowest } = this.render(body.template, fresh);
+    let number = this.#byText.get(text);
+    if (number === undefined) {
+      number = this.count;
+      this.count += 1;
+      fresh.push(lowest === Number.POSITIVE_INFINITY ? text : `${lowest};${text}`);
+      this.#set(number, text, Math.min(lowest, number));
+    }
+    body.view = this;
+    body.ordinal = number;
+    return number;
+  }
+
+  #set(number: number, text: string, lowest: number): void {
+    this.#texts[number] = text;
+    this.#lowest[number] = lowest;
+    this.#byText.set(text, number);
+  }
+}
+
+function splitBody(stored: string, number: number): { text: string; lowest: number } {
+  const first = stored.charCodeAt(0);
+  if (first < 48 || first > 57) return { text: stored, lowest: number };
+  const end = stored.indexOf(";");
+  return { text: stored.slice(end + 1), lowest: Number(stored.slice(0, end)) };
+}
+
+/** How many states a namespace remembers, to write the next ones as differences. */
+const REMEMBERED = 32;
+
+/** What a saver knows of a namespace of a thread. */
+export class NamespaceView {
+  /** Records in the log; undefined until it was read. */
+  length: number | undefined;
+  head: CheckpointState | undefined;
+  /** Whether writes of some checkpoint may stand before it in the log. */
+  hasEarlyWrites = false;
+  readonly #states = new Map<number, CheckpointState>();
+  readonly #positions = new Map<string, number>();
+
+  remember(state: CheckpointState): void {
+    this.#states.delete(state.position);
+    this.#states.set(state.position, state);
+    this.#positions.set(state.id, state.position);
+    if (this.#states.size <= REMEMBERED) return;
+    for (const [position, oldest] of this.#states) {
+      this.#states.delete(position);
+      if (this.#positions.get(oldest.id) === position) this.#positions.delete(oldest.id);
+      return;
+    }
+  }
+
+  state(id: string | undefined): CheckpointState | undefined {
+    return id === undefined ? undefined : this.#states.get(this.#positions.get(id) ?? -1);
+  }
+
+  /** States that are known, newest first. */
+  states(): CheckpointState[] {
+    return [...this.#states.values()].reverse();
+  }
+}
