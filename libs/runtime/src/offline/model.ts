@@ -82,13 +82,8 @@ export class OfflineChatModel extends BaseChatModel<OfflineCallOptions> {
     return this.withConfig({ ...kwargs, tools });
   }
 
-  override async _generate(
-    messages: BaseMessage[],
-    options: this["ParsedCallOptions"],
-    runManager?: CallbackManagerForLLMRun,
-  ): Promise<ChatResult> {
+  override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
     const answer = this.#answer(messages, options);
-    await runManager?.handleLLMNewToken(answer.content);
     const fields: AIMessageFields<StandardMessageStructure> = {
       id: answer.id,
       content: answer.content,
