@@ -22,7 +22,7 @@ import { idempotencyConflict, leaseLost, unknownRun } from "./refusals.js";
 import { type Retention, retentionArg } from "./retention.js";
 import { loadScript, replyWords, runScript, type Script, type ScriptArg } from "./scripts.js";
 import { type Settlement, settlementArgs } from "./settlement.js";
-import { outboxField, parseTransition, type ThreadRef } from "./transitions.js";
+import { outboxField, parseTransition, parseTransitions, type ThreadRef } from "./transitions.js";
 
 const scripts = {
   admit: loadScript("admit"),
@@ -80,7 +80,7 @@ export class RunStore {
           behind: reply.rest[1]?.toString() || null,
         };
       case "exists":
-        return { what: "exists", transitions: reply.rest.map((json) => parseTransition(run, json)) };
+        return { what: "exists", transitions: parseTransitions(run, reply.rest) };
       case "busy":
         throw new DroverError(
           "THREAD_BUSY",
@@ -237,7 +237,7 @@ export class RunStore {
       JSON.stringify(poisoned),
       retentionArg(this.retention),
     ]);
-    return { taken: what !== "none", transitions: rest.map((json) => parseTransition(run, json)) };
+    return { taken: what !== "none", transitions: parseTransitions(run, rest) };
   }
 
   async redeliver(run: RunRef, seq: number): Promise<Transition | null> {
@@ -261,7 +261,10 @@ export class RunStore {
   /** Transitions of a thread that indexes and queue may not have learnt. */
   async unpublished(thread: ThreadRef): Promise<Transition[]> {
     const entries = await this.redis.hvals(this.keys.thread(thread.tenant, thread.threadId).outbox);
-    return entries.map((json) => parseTransition(thread, Buffer.from(json)));
+    return parseTransitions(
+      thread,
+      entries.map((json) => Buffer.from(json)),
+    );
   }
 
   async acknowledge(transition: Transition): Promise<void> {

@@ -48,5 +48,13 @@ export function parseTransition(thread: ThreadRef, json: Buffer | number | null 
   };
 }
 
+/** What an outbox held, in the order of each run's own versions. */
+export function parseTransitions(
+  thread: ThreadRef,
+  entries: readonly (Buffer | number | null)[],
+): Transition[] {
+  return entries.map((json) => parseTransition(thread, json)).sort((a, b) => a.version - b.version);
+}
+
 /** The field of the outbox that holds the transition. */
 export const outboxField = (t: Transition): string => `${t.runId}:${t.version}`;

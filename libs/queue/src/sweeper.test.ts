@@ -1,0 +1,121 @@
+import type { Outcome } from "@drover/contracts";
+import { type RedisServer, startRedis } from "@drover/embedded";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { Client } from "./client.js";
+import { completed, scriptedWorker, until } from "./testing/fleet.js";
+
+let server: RedisServer;
+
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+
+const never = () => new Promise<Outcome>(() => {});
+
+describe("the sweeper", () => {
+  it("gives the runs of a worker that is gone to another one, in their order", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s1" });
+    const gone = await scriptedWorker(client, server.url, { id: "gone", leaseMs: 200, act: never });
+    const handles = await client.enqueueMany(
+      [1, 2, 3].map((i) => ({ agent: "clerk", input: `${i}`, threadId: "t" })),
+    );
+    await until(() => gone.started.length === 1, "the first run was taken");
+    await gone.stop();
+    const other = await scriptedWorker(client, server.url, {
+      id: "other",
+      act: (_, input) => completed(input),
+    });
+    await until(async () => {
+      await other.sweeper.sweep(1000);
+      return (await handles[2]?.status())?.status === "success";
+    }, "the last run ended");
+    expect(other.started.map((p) => [p.runId, p.seq])).toEqual([
+      [handles[0]?.runId, 2],
+      [handles[1]?.runId, 1],
+      [handles[2]?.runId, 1],
+    ]);
+    expect(await handles[0]?.status()).toMatchObject({ attempt: 1, crashes: 1 });
+    expect((await client.state.workers.list()).map((w) => w.worker)).toEqual(["other"]);
+    await other.stop();
+    await client.close();
+  });
+
+  it("publishes what a producer wrote before it died", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s2" });
+    const dies = vi.spyOn(client.queue, "add").mockRejectedValueOnce(new Error("the producer died here"));
+    await expect(client.enqueueRun({ agent: "clerk", input: "x", idempotencyKey: "k" })).rejects.toThrow(
+      "died here",
+    );
+    dies.mockRestore();
+    const worker = await scriptedWorker(client, server.url, { act: () => completed() });
+    const marks = client.state.keys.index("marks");
+    for (const member of await client.state.redis.zrange(marks, 0, "-1")) {
+      await client.state.redis.zadd(marks, 1, member);
+    }
+    await worker.sweeper.sweep(1000);
+    const [run] = await client.listRuns();
+    const ended = await (await client.run(run?.runId ?? "")).result({ timeoutMs: 5000 });
+    expect(ended.status).toBe("success");
+    expect(await client.state.redis.zcard(marks)).toBe(0);
+    await worker.stop();
+    await client.close();
+  });
+
+  it("fills the queue again after it lost everything", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s3" });
+    const handles = await client.enqueueMany(
+      Array.from({ length: 50 }, (_, i) => ({ agent: "clerk", input: `${i}` })),
+    );
+    const bull = await client.state.redis.keys("{s3-bull}*");
+    await client.state.redis.del(...bull);
+    const due = client.state.keys.index("due");
+    for (const member of await client.state.redis.zrange(due, 0, "-1"))
+      await client.state.redis.zadd(due, 1, member);
+    const worker = await scriptedWorker(client, server.url, { act: () => completed() });
+    for (let i = 0; i < 3; i += 1) await worker.sweeper.sweep(1000);
+    const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 8000 })));
+    expect(runs.every((run) => run.status === "success")).toBe(true);
+    expect(worker.started).toHaveLength(50);
+    await worker.stop();
+    await client.close();
+  });
+
+  it("forgets runs whose time is over", async () => {
+    const client = new Client({
+      redisUrl: server.url,
+      prefix: "s4",
+      retention: { runs: 1, threads: 1, events: 1 },
+    });
+    const worker = await scriptedWorker(client, server.url, { act: () => completed() });
+    const handles = await client.enqueueMany(
+      Array.from({ length: 20 }, () => ({ agent: "clerk", input: "x" })),
+    );
+    await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 5000 })));
+    await until(async () => {
+      await worker.sweeper.sweep(1000);
+      return (
+        (await client.listRuns()).length === 0 &&
+        (await client.state.redis.keys("s4:{default/*")).length === 0
+      );
+    }, "the runs were forgotten");
+    const left = (await client.state.redis.keys("s4:{index}*"))
+      .map((key) => key.replace("s4:{index}:", ""))
+      .sort();
+    expect(left).toEqual(["agents", "sweeper", "worker:w1", "workers"]);
+    await worker.stop();
+    await client.close();
+  });
+
+  it("is one at a time", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s5" });
+    const workers = await Promise.all(
+      ["a", "b"].map((id) => scriptedWorker(client, server.url, { id, leaseMs: 100, act: never })),
+    );
+    const gone = vi.spyOn(client.state.workers, "gone");
+    for (let i = 0; i < 5; i += 1) await Promise.all(workers.map((worker) => worker.sweeper.sweep(5000)));
+    expect(gone).toHaveBeenCalledTimes(5);
+    await Promise.all(workers.map((worker) => worker.stop()));
+    await client.close();
+  });
+});
