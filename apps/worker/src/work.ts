@@ -2,9 +2,17 @@
  * The life of a delivery: park it if its scope is paused, claim its run, execute, settle, publish. What is thrown
  * on the way is a defect or a Redis that is away; the run is then found by the sweeper.
  */
-import { DroverError, type ErrorInfo, noUsage, type Outcome, type Pointer } from "@drover/contracts";
+import {
+  DroverError,
+  type ErrorInfo,
+  type Lease,
+  noUsage,
+  type Outcome,
+  type Pointer,
+  type Redactor,
+} from "@drover/contracts";
 import { type PauseScope, park, publish, scopesOf, settle } from "@drover/queue";
-import { execute, type LoadedAgent } from "@drover/runtime";
+import { execute, type LoadedAgent, type Services } from "@drover/runtime";
 import { type Claimed, createCounters, createEffects, memberOf, RedisSaver } from "@drover/state";
 import { LEASE_IS_LOST } from "./active-runs.js";
 import type { WorkerContext } from "./context.js";
@@ -75,14 +83,7 @@ async function run(context: WorkerContext, { lease, activation }: Taken): Promis
   logger.info({ kind: activation.kind, seq: activation.seq }, "run taken");
   try {
     const outcome = await execute(context.agent(agent) as LoadedAgent, activation, {
-      checkpointer: new RedisSaver({
-        redis: state.redis,
-        keys: state.keys,
-        tenant,
-        lease,
-        redactor,
-        retentionSeconds: state.retention.threads,
-      }),
+      checkpointer: checkpointerOf(context, lease, redactor),
       counters: createCounters(state.redis, state.keys, lease),
       effects: createEffects(state.redis, state.keys, lease, state.retention),
       redactor,
@@ -100,6 +101,24 @@ async function run(context: WorkerContext, { lease, activation }: Taken): Promis
     for (const timer of timers) clearTimeout(timer);
     active.done();
   }
+}
+
+/** LangGraph's type says that versions are numbers; it only compares and passes them on, and ours are texts. */
+function checkpointerOf(
+  { state }: WorkerContext,
+  lease: Lease,
+  redactor: Redactor,
+): Services["checkpointer"] {
+  const { redis, keys, retention } = state;
+  const saver = new RedisSaver({
+    redis,
+    keys,
+    tenant: lease.tenant,
+    lease,
+    redactor,
+    retentionSeconds: retention.threads,
+  });
+  return saver as unknown as Services["checkpointer"];
 }
 
 function limitTime(

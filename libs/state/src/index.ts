@@ -1,4 +1,5 @@
 export * from "./batch-store.js";
+export * from "./checkpoints/index.js";
 export * from "./connect.js";
 export * from "./counters.js";
 export * from "./effects.js";
