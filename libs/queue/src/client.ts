@@ -6,6 +6,7 @@ import {
   batchRequestSchema,
   DEFAULT_TENANT,
   DroverError,
+  isFinal,
   NO_REDACTION,
   newBatchId,
   parseOrThrow,
@@ -18,12 +19,14 @@ import {
   asDroverError,
   connect,
   DEFAULT_MAX_PAYLOAD,
+  encodeId,
   openState,
   type Redis,
   type Retention,
   type RunRef,
   type State,
   Subscriptions,
+  type Wake,
 } from "@drover/state";
 import { admit } from "./admission.js";
 import { type AnswerReader, answerApproval, getApproval, listApprovals } from "./approvals.js";
@@ -134,6 +137,15 @@ export class Client {
     await cancelRun(this.state, this.queue, await this.state.indexes.locate(runId, this.tenant), reason);
   }
 
+  /** Takes a run that ended out of every list. Its batch still counts it. Throws UNKNOWN_RUN, ILLEGAL_TRANSITION. */
+  async forgetRun(runId: string): Promise<void> {
+    const { status } = await (await this.run(runId)).status();
+    if (!isFinal(status)) {
+      throw new DroverError("ILLEGAL_TRANSITION", `Run ${runId} is ${status}; cancel it first.`);
+    }
+    await this.state.indexes.forget(runId);
+  }
+
   async retryRun(runId: string): Promise<void> {
     await retryRun(this.state, this.queue, await this.state.indexes.locate(runId, this.tenant));
   }
@@ -163,8 +175,8 @@ export class Client {
   }
 
   /** The batch's runs in the order in which they were accepted, a page at a time. */
-  async batchRuns(batchId: string, offset: number, limit: number): Promise<Run[]> {
-    return this.read(await this.state.batches.runs(batchId, offset, limit), true);
+  async batchRuns(batchId: string, offset: number, limit: number, withOutput = true): Promise<Run[]> {
+    return this.read(await this.state.batches.runs(batchId, offset, limit), withOutput);
   }
 
   /** Runs that ended or were interrupted since the last call: start with 0, then give `next` again. */
@@ -229,6 +241,11 @@ export class Client {
         "This client was opened without `readAnswer`; it cannot decide.",
       );
     return answerApproval(this.state, this.queue, approvalId, this.tenant, answer, read);
+  }
+
+  /** Wakes at each change of the batch from now on, and every few seconds. Close it at the end. */
+  watchBatch(batchId: string): Promise<Wake> {
+    return this.subscriptions.open(this.state.keys.index(`batch:${encodeId(batchId)}`));
   }
 
   /** Waits for a message about the batch, or a few seconds. */

@@ -211,7 +211,8 @@ export class Indexes {
     return ids.length;
   }
 
-  private async forget(runId: string): Promise<void> {
+  /** Takes a run out of every list; its record in its thread goes when its time is over. */
+  async forget(runId: string): Promise<void> {
     const record = this.keys.index(`run:${encodeId(runId)}`);
     const [member, status] = await this.redis.hmget(record, "m", "s");
     if (member && status) {

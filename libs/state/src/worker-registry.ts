@@ -92,9 +92,15 @@ export class WorkerRegistry {
     return this.keys.index(`cancel:${worker}`);
   }
 
-  /** Ids of workers that live. */
+  /** Workers that live: those that said so within their lease, by Redis's clock. */
   async list(): Promise<{ worker: string; description: WorkerDescription }[]> {
-    const ids = await this.redis.zrange(this.keys.index("workers"), 0, "-1");
+    const [seconds] = await this.redis.time();
+    const ids = await this.redis.zrange(
+      this.keys.index("workers"),
+      Number(seconds) * 1000,
+      "+inf",
+      "BYSCORE",
+    );
     const found = await Promise.all(
       ids.map(async (worker) => {
         const json = await this.redis.hget(this.keys.index(`worker:${worker}`), "description");
