@@ -30,6 +30,8 @@ export const workerSettings = z.object({
   /** Port of /metrics, /healthz and /readyz; 0 takes a free one. */
   DROVER_METRICS_PORT: whole(0, 65_535, 0),
   DROVER_METRICS_HOST: z.string().default("127.0.0.1"),
+  /** Keys the hashes of PII rules with the strategy hash, at least 16 bytes; the same for the whole fleet. */
+  DROVER_PII_HASH_KEY: z.string().min(16).optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
   /** 1 writes logs for a terminal, 0 as JSON lines. */
   DROVER_LOG_PRETTY: z.enum(["0", "1"]).default("0"),
@@ -46,6 +48,7 @@ export interface WorkerConfig {
   maxCrashes: number;
   metricsPort: number;
   metricsHost: string;
+  piiHashKey: string | undefined;
   logLevel: string;
   logPretty: boolean;
   host: string;
@@ -66,6 +69,7 @@ export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
     maxCrashes: s.DROVER_MAX_CRASHES,
     metricsPort: s.DROVER_METRICS_PORT,
     metricsHost: s.DROVER_METRICS_HOST,
+    piiHashKey: s.DROVER_PII_HASH_KEY,
     logLevel: s.LOG_LEVEL,
     logPretty: s.DROVER_LOG_PRETTY === "1",
     host: hostname(),

@@ -1,6 +1,6 @@
 /** Puts all libs together: the one place where a worker's parts meet. */
 import { randomUUID } from "node:crypto";
-import { NO_REDACTION, type Redactor } from "@drover/contracts";
+import { NO_REDACTION } from "@drover/contracts";
 import { Consumer, RunQueue, Sweeper } from "@drover/queue";
 import { loadAgents } from "@drover/runtime";
 import { assertReachable, connect, openState, type Redis, refOf, Subscriptions } from "@drover/state";
@@ -9,6 +9,7 @@ import { ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
 import type { WorkerConfig } from "./config.js";
 import { countTransition, unknownAgent, type WorkerContext } from "./context.js";
 import { Heartbeat } from "./heartbeat.js";
+import { redactorsOf } from "./redactors.js";
 import { work } from "./work.js";
 
 export const VERSION = "0.1.0";
@@ -62,7 +63,11 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     onError: (error) => logger.warn({ error }, "the heartbeat failed"),
   });
 
-  const redactors = new Map<string, Redactor>();
+  const redactors = redactorsOf(registry.list(), {
+    hashKey: config.piiHashKey,
+    onRedaction: (_, { type, strategy, place, count }) =>
+      metrics.inc("drover_redactions_total", { type, strategy, place }, count),
+  });
   const context: WorkerContext = {
     workerId: () => heartbeat.workerId,
     state,
