@@ -46,7 +46,7 @@ export interface RedisSaverOptions {
  *
  * @throws DroverError LEASE_LOST from put, putWrites and deleteThread when another worker has the thread
  */
-export class RedisSaver extends BaseCheckpointSaver<string> {
+export class RedisSaver extends BaseCheckpointSaver {
   readonly #context: CheckpointContext;
   readonly #redactor: Redactor;
   readonly #messages: MessageBodies;
@@ -61,8 +61,9 @@ export class RedisSaver extends BaseCheckpointSaver<string> {
     this.#threads = new Threads(this.#context);
   }
 
-  override getNextVersion(current: string | undefined): string {
-    return nextVersion(current);
+  /** A string, although LangGraph's types have savers count in numbers: those repeat on two branches of a fork. */
+  override getNextVersion(current: number | string | undefined): number {
+    return nextVersion(current) as unknown as number;
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -90,13 +91,14 @@ export class RedisSaver extends BaseCheckpointSaver<string> {
     const { thread_id, checkpoint_ns: namespace = "", checkpoint_id: parent } = config.configurable ?? {};
     const threadId = required("put", "thread_id", thread_id);
     const values = new Map<string, Template | undefined>();
-    for (const channel of Object.keys(newVersions)) {
-      const value: unknown = checkpoint.channel_values[channel];
-      const isSet = Object.hasOwn(checkpoint.channel_values, channel);
-      values.set(
-        channel,
-        isSet ? this.#encode(value, channel === "__start__" ? "input" : "output") : undefined,
-      );
+    const others = new Map<string, Template>();
+    const { channel_values, channel_versions } = checkpoint;
+    for (const channel of Object.keys({ ...channel_versions, ...newVersions })) {
+      const template = Object.hasOwn(channel_values, channel)
+        ? this.#encode(channel_values[channel], channel === "__start__" ? "input" : "output")
+        : undefined;
+      if (Object.hasOwn(newVersions, channel)) values.set(channel, template);
+      else if (template !== undefined) others.set(channel, template);
     }
     await this.#threads.queue(threadId).add({
       kind: "checkpoint",
@@ -105,11 +107,12 @@ export class RedisSaver extends BaseCheckpointSaver<string> {
       parent,
       ts: checkpoint.ts,
       v: checkpoint.v,
-      versions: { ...checkpoint.channel_versions },
+      versions: { ...channel_versions },
       seen: Object.fromEntries(
         Object.entries(checkpoint.versions_seen).map(([node, seen]) => [node, { ...seen }]),
       ),
       values,
+      others,
       metadata: new Map(
         Object.entries(metadata).map(([key, value]) => [key, this.#encode(value, "metadata")] as const),
       ),

@@ -22,6 +22,8 @@ export interface CheckpointWrite {
   seen: Record<string, ChannelVersions>;
   /** The channels whose value is new; undefined where such a channel is empty. */
   values: ReadonlyMap<string, Template | undefined>;
+  /** The values of the other channels, which may have been changed in place. */
+  others: ReadonlyMap<string, Template>;
   metadata: ReadonlyMap<string, Template>;
 }
 
@@ -81,7 +83,8 @@ function renderCheckpoint(
       continue;
     }
     const value = known.find((state) => state.versions[channel] === version)?.values.get(channel);
-    if (value !== undefined) values.set(channel, value);
+    const other = write.others.get(channel);
+    if (value !== undefined) values.set(channel, other === undefined ? value : view.render(other, fresh));
   }
   const metadata = new Map<string, Rendered>();
   for (const [key, template] of write.metadata) metadata.set(key, view.render(template, fresh));
