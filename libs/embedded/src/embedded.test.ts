@@ -7,9 +7,13 @@ import { fileURLToPath } from "node:url";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { type EmbeddedRedis, embeddedRedis } from "./embedded.js";
 import { isAlive } from "./process.js";
+import { startRedis } from "./redis.js";
 import { redisCommand } from "./resp.js";
 
 const FIXTURE = fileURLToPath(new URL("./owner.fixture.mjs", import.meta.url));
+
+/** Beyond the highest process id of Linux and macOS. */
+const NO_PROCESS = 2 ** 22 + 1;
 
 let root: string;
 
@@ -84,8 +88,18 @@ test("the data is there again, also when the last owner was killed", async () =>
   expect(await send(next, "GET", "kept")).toBe("yes");
 });
 
+test("an orphan that nobody watches any more is stopped, and its data taken over", async () => {
+  const orphan = await startRedis({ dir: join(root, ".drover", "redis") });
+  const { url, port, pid } = orphan;
+  writeFileSync(recordFile(), JSON.stringify({ url, port, pid, owner: NO_PROCESS }));
+  await redisCommand({ port, password: new URL(url).password }, ["SET", "kept", "yes"]);
+  const next = await open();
+  expect(isAlive(orphan.pid)).toBe(false);
+  expect(await send(next, "GET", "kept")).toBe("yes");
+});
+
 test.each([
-  ["a dead process", { pid: 2 ** 22 + 1 }],
+  ["a dead process", { pid: NO_PROCESS }],
   ["a process that is no Redis", { pid: process.pid }],
 ])("a record that names %s is not believed", async (_, wrong) => {
   await (await open()).stop();

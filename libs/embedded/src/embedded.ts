@@ -63,6 +63,14 @@ export async function embeddedRedis(options: EmbeddedOptions): Promise<EmbeddedR
   });
 }
 
+function stopOrphan(pid: number): void {
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
 function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;
   return () => {
@@ -86,8 +94,9 @@ async function findRunning(recordFile: string, silenceLimitMs = 15_000): Promise
     if (record === undefined || !isAlive(record.pid)) return undefined;
     const { password } = new URL(record.url);
     const sign = await probe({ port: record.port, password }, record.pid);
-    // Without its owner it is about to be stopped by its watchdog.
     if (sign === "ready" && isAlive(record.owner)) return record;
+    // Its watchdog is about to stop it, or was killed as well: somebody has to.
+    if (sign === "ready") stopOrphan(record.pid);
     if (sign === "none" && !(await mayBeRedis(record.pid))) return undefined;
     if (sign === "loading") lastSign = performance.now();
     if (performance.now() - lastSign > silenceLimitMs) {
