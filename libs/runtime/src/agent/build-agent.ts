@@ -1,12 +1,11 @@
-import { type AgentMiddleware, type CreateAgentParams, createAgent } from "langchain";
+import { type CreateAgentParams, createAgent } from "langchain";
+import { compilePolicy } from "../policy/compile.js";
 import { type CompiledGraph, compiledGraphIn } from "./compiled-graph.js";
-import type { AgentDefinition } from "./define-agent.js";
+import { type AgentDefinition, toolNamesOf } from "./define-agent.js";
 import type { AgentModels } from "./models.js";
-import { middlewareOf } from "./placement.js";
 
 /** Builds the graph of a definition: once for a process, for all runs. */
 export function buildAgent(definition: AgentDefinition, models: AgentModels): CompiledGraph {
-  const middleware: AgentMiddleware[] = (definition.middleware ?? []).map(middlewareOf);
   const params = {
     name: definition.name,
     model: models.primary,
@@ -16,7 +15,7 @@ export function buildAgent(definition: AgentDefinition, models: AgentModels): Co
     stateSchema: definition.stateSchema,
     responseFormat: definition.responseFormat,
     description: definition.description,
-    middleware,
+    middleware: compilePolicy(definition, models, toolNamesOf(definition)),
   };
   const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
   const graph = compiledGraphIn(createAgent(given as unknown as CreateAgentParams));

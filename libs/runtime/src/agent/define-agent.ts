@@ -1,7 +1,7 @@
 import { DroverError, nameSchema, parseOrThrow } from "@drover/contracts";
 import type { SystemMessage } from "@langchain/core/messages";
 import type { ClientTool, ServerTool } from "@langchain/core/tools";
-import type { AgentMiddleware, CreateAgentParams } from "langchain";
+import type { CreateAgentParams } from "langchain";
 import { z } from "zod";
 import { contradictions } from "../policy/contradictions.js";
 import { type EffectivePolicy, type Policy, parsePolicy } from "../policy/policy.js";
@@ -80,10 +80,9 @@ export function defineAgent(spec: AgentSpec): AgentDefinition {
   const checked = parseOrThrow(specSchema, spec, "defineAgent", "INVALID_AGENT");
   const policy = parsePolicy(spec.policy);
   const { policy: _, ...rest } = checked;
-  const tools = toolNames(rest.tools ?? [], (rest.middleware ?? []).map(middlewareOf));
   const reasons = contradictions({
     policy,
-    tools,
+    tools: distinctToolNames(checked as AgentSpec),
     middleware: (rest.middleware ?? []).map((entry) => middlewareOf(entry).name),
   });
   if (reasons.length > 0) {
@@ -98,12 +97,18 @@ export function isAgentDefinition(value: unknown): value is AgentDefinition {
   return isObject(value) && (value as { [BRAND]?: unknown })[BRAND] === true;
 }
 
-function toolNames(tools: readonly (ClientTool | ServerTool)[], middleware: AgentMiddleware[]): string[] {
-  const all = [...tools, ...middleware.flatMap((entry) => [...(entry.tools ?? [])])];
-  const names = all.map((tool) => ("name" in tool && typeof tool.name === "string" ? tool.name : ""));
-  const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
-  if (twice !== undefined) {
-    throw new DroverError("INVALID_AGENT", `defineAgent: tools: two tools are named '${twice}'; rename one.`);
-  }
-  return names.filter((name) => name !== "");
+/** The names of the agent's client-side tools, those of its middleware included. */
+export function toolNamesOf({
+  tools = [],
+  middleware = [],
+}: Pick<AgentSpec, "tools" | "middleware">): string[] {
+  const all = [...tools, ...middleware.map(middlewareOf).flatMap((entry) => [...(entry.tools ?? [])])];
+  return all.flatMap((tool) => ("name" in tool && typeof tool.name === "string" ? [tool.name] : []));
+}
+
+function distinctToolNames(spec: Pick<AgentSpec, "tools" | "middleware">): string[] {
+  const names = toolNamesOf(spec);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice === undefined) return names;
+  throw new DroverError("INVALID_AGENT", `defineAgent: tools: two tools are named '${twice}'; rename one.`);
 }

@@ -1,11 +1,11 @@
 import type { Activation } from "@drover/contracts";
-import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { RunControl } from "@langchain/langgraph";
 import type { LoadedAgent } from "../load/loaded-agent.js";
 import { RUN_KEY, type RunContext } from "./run-context.js";
 import { reviveContext } from "./runtime-context.js";
 import type { Services } from "./services.js";
 import { StampedSaver } from "./stamped-saver.js";
+import type { UsageMeter } from "./usage-meter.js";
 
 /** LangGraph's key for a checkpointer of one call: the graph itself is shared by all runs. (A test guards it.) */
 const CHECKPOINTER_KEY = "__pregel_checkpointer";
@@ -24,13 +24,13 @@ export function compose(
   agent: LoadedAgent,
   activation: Activation,
   services: Services,
-  usage: BaseCallbackHandler,
+  usage: UsageMeter,
 ): ComposedRun {
   const control = new RunControl();
   const drain = () => control.requestDrain("the worker is shutting down");
   if (services.drain.aborted) drain();
   services.drain.addEventListener("abort", drain, { once: true });
-  const run: RunContext = { activation, services };
+  const run: RunContext = { activation, services, answers: usage.answers };
   const { recursionLimit } = agent;
   const stamp = { run_id: activation.runId, agent: agent.name, agent_version: agent.version };
   return {

@@ -21,7 +21,7 @@ export async function execute(
   activation: Activation,
   services: Services,
 ): Promise<Outcome> {
-  const meter = new UsageMeter();
+  const meter = new UsageMeter(agent.name, activation.tenant, services);
   let run: ComposedRun | undefined;
   try {
     services.signal.throwIfAborted();

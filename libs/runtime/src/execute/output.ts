@@ -7,7 +7,7 @@ import {
   isToolMessage,
 } from "@langchain/core/messages";
 import type { LoadedAgent } from "../load/loaded-agent.js";
-import { endReason } from "../models/answer.js";
+import { endReason } from "../models/index.js";
 import { endedByOf } from "../policy/marks.js";
 import { toPlain } from "./plain.js";
 

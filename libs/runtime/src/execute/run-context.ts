@@ -1,4 +1,5 @@
 import { type Activation, DroverError } from "@drover/contracts";
+import type { AIMessage } from "@langchain/core/messages";
 import type { Services } from "./services.js";
 
 /**
@@ -8,6 +9,8 @@ import type { Services } from "./services.js";
 export interface RunContext {
   activation: Activation;
   services: Services;
+  /** The last answer of a model in each step, by LangGraph's checkpoint_ns: LangChain throws it away when it errs. */
+  answers: Map<string, AIMessage>;
 }
 
 export const RUN_KEY = "__drover";

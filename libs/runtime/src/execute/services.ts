@@ -1,7 +1,7 @@
 import type { Counters, Effects, Redactor, RunEventData } from "@drover/contracts";
 import type { Logger, Metrics } from "@drover/telemetry";
 import type { BaseCheckpointSaver } from "@langchain/langgraph";
-import type { Environment } from "../models/index.js";
+import type { Environment, Prices } from "../models/index.js";
 
 /** What one activation is executed with. The worker makes them; everything that writes is fenced by its lease. */
 export interface Services {
@@ -17,6 +17,8 @@ export interface Services {
   onEvent(event: RunEventData): void;
   logger: Pick<Logger, "debug" | "info" | "warn" | "error">;
   metrics?: Pick<Metrics, "inc" | "observe">;
+  /** Default: Drover's own list. */
+  prices?: Prices;
   /** Where credentials of the runtime context come from: DROVER_CREDENTIAL_<NAME>. */
   env: Environment;
 }

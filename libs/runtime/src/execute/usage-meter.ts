@@ -1,30 +1,105 @@
-import { noUsage, type Usage } from "@drover/contracts";
+import { noUsage, USAGE_FIELDS, type Usage } from "@drover/contracts";
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import type { UsageMetadata } from "@langchain/core/messages";
+import type { Serialized } from "@langchain/core/load/serializable";
+import { type AIMessage, type BaseMessage, isAIMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
+import { classifyModelError, loadPrices, type Prices, usageOfCall } from "../models/index.js";
+import type { Services } from "./services.js";
+
+/** A request to a provider that has not been answered. */
+interface OpenCall {
+  startedAt: number;
+  provider: string;
+  /** As the price list names it: `provider:model`. */
+  model: string;
+  /** The graph's step. */
+  step: string;
+}
+
+let ownPrices: Prices | undefined;
 
 /** Counts what one activation uses, wherever in the graph: every request to a provider and every tool's start. */
 export class UsageMeter extends BaseCallbackHandler {
   readonly name = "drover.usage";
   override readonly awaitHandlers = true;
   readonly usage: Usage = noUsage();
+  readonly answers = new Map<string, AIMessage>();
+  readonly #open = new Map<string, OpenCall>();
+  readonly #agent: string;
+  readonly #tenant: string;
+  readonly #services: Services;
 
-  override handleChatModelStart(): void {
+  constructor(agent: string, tenant: string, services: Services) {
+    super();
+    this.#agent = agent;
+    this.#tenant = tenant;
+    this.#services = services;
+  }
+
+  override handleChatModelStart(
+    _model: Serialized,
+    _messages: BaseMessage[][],
+    runId: string,
+    _parentRunId?: string,
+    _extra?: Record<string, unknown>,
+    _tags?: string[],
+    metadata: Record<string, unknown> = {},
+  ): void {
     this.usage.modelCalls += 1;
+    const provider = String(metadata.ls_provider ?? "unknown");
+    const name = String(metadata.ls_model_name ?? "unknown");
+    const model = name.startsWith(`${provider}:`) ? name : `${provider}:${name}`;
+    const step = String(metadata.langgraph_checkpoint_ns ?? "");
+    this.#open.set(runId, { startedAt: performance.now(), provider, model, step });
   }
 
   override handleToolStart(): void {
     this.usage.toolCalls += 1;
   }
 
-  override handleLLMEnd(output: LLMResult): void {
+  override handleLLMEnd(output: LLMResult, runId: string): void {
+    const call = this.#close(runId, "success");
     const generation = output.generations[0]?.[0];
-    const message = generation && "message" in generation ? generation.message : undefined;
-    const counted = (message as { usage_metadata?: UsageMetadata } | undefined)?.usage_metadata;
-    if (!counted) return;
-    this.usage.inputTokens += counted.input_tokens;
-    this.usage.outputTokens += counted.output_tokens;
-    this.usage.cachedTokens += counted.input_token_details?.cache_read ?? 0;
-    this.usage.reasoningTokens += counted.output_token_details?.reasoning ?? 0;
+    const message = generation && "message" in generation ? (generation.message as BaseMessage) : undefined;
+    if (!call || !message || !isAIMessage(message)) return;
+    this.answers.set(call.step, message);
+    ownPrices ??= loadPrices();
+    const used = usageOfCall(message, call.model, this.#services.prices ?? ownPrices);
+    for (const field of USAGE_FIELDS) if (field !== "modelCalls") this.usage[field] += used[field];
+    this.#countTokens(call, used);
+  }
+
+  override handleLLMError(error: unknown, runId: string): void {
+    this.#close(runId, classifyModelError(error).code);
+  }
+
+  #close(runId: string, outcome: "success" | ReturnType<typeof classifyModelError>["code"]) {
+    const call = this.#open.get(runId);
+    if (!call) return undefined;
+    this.#open.delete(runId);
+    const labels = { agent: this.#agent, model: call.model, provider: call.provider };
+    const seconds = (performance.now() - call.startedAt) / 1000;
+    this.#services.metrics?.inc("drover_model_calls_total", { ...labels, outcome });
+    this.#services.metrics?.observe("drover_model_call_duration_seconds", labels, seconds);
+    return call;
+  }
+
+  #countTokens({ model, provider }: OpenCall, used: Usage): void {
+    const { metrics } = this.#services;
+    const labels = { agent: this.#agent, model, provider };
+    const tokens = [
+      ["input", used.inputTokens],
+      ["output", used.outputTokens],
+      ["cached", used.cachedTokens],
+      ["reasoning", used.reasoningTokens],
+    ] as const;
+    for (const [direction, count] of tokens) {
+      if (count > 0) metrics?.inc("drover_model_tokens_total", { ...labels, direction }, count);
+    }
+    if (used.unpricedCalls > 0) metrics?.inc("drover_model_unpriced_calls_total", { model, provider });
+    if (used.costMicros > 0) {
+      const dollars = used.costMicros / 1_000_000;
+      metrics?.inc("drover_model_cost_dollars_total", { ...labels, tenant: this.#tenant }, dollars);
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { DroverError, type ErrorCode } from "@drover/contracts";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { MiddlewareError } from "langchain";
-import { classifyModelError, type ModelFailure } from "../models/failure.js";
+import { classifyModelError, type ModelFailure } from "../models/index.js";
 
 /** A model call that failed for good, with what the run's own retries need to know. */
 export class ModelCallError extends DroverError {
@@ -39,6 +39,7 @@ const ABOUT_THE_RUN = new Set<ErrorCode>([
   "UNKNOWN_TOOL",
   "TOOL_ERROR",
   "PII_BLOCKED",
+  "PII_DETECTOR_FAILED",
   "NO_REDIS",
   "REDIS_REFUSED",
   "INTERNAL",
