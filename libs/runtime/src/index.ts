@@ -6,12 +6,14 @@ export {
 } from "./agent/define-agent.js";
 export type { ModelSpec, ModelWithOptions } from "./agent/model-spec.js";
 export type { MiddlewareEntry, Place } from "./agent/placement.js";
+export { resumeValue, validateAnswer } from "./answer/validate-answer.js";
 export { execute } from "./execute/execute.js";
 export type { Services } from "./execute/services.js";
 export { type AgentRegistry, type LoadOptions, loadAgents, registryOf } from "./load/load-agents.js";
 export { type LoadedAgent, loadDefinition } from "./load/loaded-agent.js";
 export * from "./models/index.js";
 export * from "./offline/index.js";
+export { type Reconcile, type Reconciled, withReconcile } from "./policy/once.js";
 export type {
   CallInQuestion,
   Describe,
