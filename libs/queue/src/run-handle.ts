@@ -33,7 +33,10 @@ export async function waitForResult(
     for (;;) {
       const found = await state.reader.run(run);
       if (!found) throw unknownRun(run.runId);
-      if (isFinal(found.status) || (stopAtInterrupt && found.status === "interrupted")) return found;
+      if (isFinal(found.status) || (stopAtInterrupt && found.status === "interrupted")) {
+        await untilIndexed(state, found);
+        return found;
+      }
       if (!(await wake.next(stop))) {
         throw new DroverError(
           "RESULT_TIMEOUT",
@@ -43,6 +46,17 @@ export async function waitForResult(
     }
   } finally {
     wake.close();
+  }
+}
+
+/** Milliseconds that indexes get to learn what a thread's slot says; a crash in between is the sweeper's. */
+const INDEXES_MS = 1000;
+
+/** So that who was told of an end, or of a question, finds it in lists and counts too. */
+async function untilIndexed(state: State, run: Run): Promise<void> {
+  const end = performance.now() + INDEXES_MS;
+  while ((await state.indexes.version(run.runId)) < run.version && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 

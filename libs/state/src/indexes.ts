@@ -81,6 +81,11 @@ export class Indexes {
     return ref;
   }
 
+  /** The newest version of the run that the indexes have seen; 0 for one that they do not know. */
+  async version(runId: string): Promise<number> {
+    return Number((await this.redis.hget(this.keys.index(`run:${encodeId(runId)}`), "v")) ?? 0);
+  }
+
   async locateApproval(approvalId: string, tenant: string): Promise<RunRef | null> {
     const key = this.keys.index(`approvals:${encodeId(tenant)}:runs`);
     const member = await this.redis.hget(key, approvalId);

@@ -1,0 +1,169 @@
+import { type RedisServer, startRedis } from "@drover/embedded";
+import { Client } from "@drover/queue";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createFleet, type Fleet } from "./testing/processes.js";
+
+let server: RedisServer;
+let client: Client;
+let fleet: Fleet;
+let n = 0;
+
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+beforeEach(() => {
+  n += 1;
+  client = new Client({ redisUrl: server.url, prefix: `c${n}` });
+  fleet = createFleet(server.url, `c${n}`);
+});
+afterEach(async () => {
+  await client.close();
+  await fleet.end();
+});
+
+const STEPS = ["one", "two", "three", "four", "five"];
+
+const until = async (check: () => boolean | Promise<boolean>, what: string, ms = 20_000): Promise<void> => {
+  const end = Date.now() + ms;
+  while (!(await check())) {
+    if (Date.now() > end) throw new Error(`gave up waiting until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+
+describe("a worker that is killed", () => {
+  it("leaves nothing undone: its runs go on from their checkpoints elsewhere", async () => {
+    const first = await fleet.start();
+    await fleet.start();
+    const handles = await client.enqueueMany(
+      Array.from({ length: 60 }, (_, i) => ({ agent: "stepper", input: { id: `${i}`, ms: 60 } })),
+    );
+    await until(() => fleet.ledger().length > 100, "a third of the steps were done");
+    first.kill("SIGKILL");
+    await fleet.start();
+    const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 30_000 })));
+    for (const run of runs) {
+      expect(run).toMatchObject({ status: "success", attempt: 1, output: { steps: STEPS } });
+    }
+    const crashed = runs.filter((run) => run.crashes > 0);
+    expect(crashed.length).toBeGreaterThan(0);
+    // Only the step that was being executed is executed again.
+    const repeated = fleet.ledger().length - 60 * STEPS.length;
+    expect(repeated).toBeLessThanOrEqual(crashed.length);
+  });
+
+  it("does not repeat a tool that is marked once, and says that its outcome is unknown", async () => {
+    const first = await fleet.start();
+    const handle = await client.enqueueRun({
+      agent: "poster",
+      input: JSON.stringify({ id: "p", ms: 60_000 }),
+    });
+    await until(() => fleet.ledger().length === 1, "the tool was started");
+    first.kill("SIGKILL");
+    await fleet.start();
+    const run = await handle.result({ timeoutMs: 15_000 });
+    expect(run).toMatchObject({ status: "error", error: { code: "EFFECT_UNKNOWN" } });
+    expect(fleet.ledger()).toHaveLength(1);
+  });
+
+  it("by its run is set aside after three times, and the thread goes on", async () => {
+    await fleet.start();
+    const poison = await client.enqueueRun({ agent: "killer", input: { id: "k" }, threadId: "t" });
+    const behind = await client.enqueueRun({ agent: "stepper", input: { id: "b" }, threadId: "t" });
+    for (let i = 0; i < 3; i += 1) await fleet.start();
+    expect(await poison.result({ timeoutMs: 25_000 })).toMatchObject({
+      status: "error",
+      error: { code: "POISONED" },
+      crashes: 3,
+    });
+    expect(await behind.result({ timeoutMs: 10_000 })).toMatchObject({ status: "success" });
+  }, 60_000);
+});
+
+describe("a worker that is stopped past its lease", () => {
+  it("writes nothing after others took over, says so, and works on", async () => {
+    const first = await fleet.start();
+    const handle = await client.enqueueRun({ agent: "stepper", input: { id: "s", ms: 400 } });
+    await until(() => fleet.ledger().length === 2, "the second step began");
+    first.kill("SIGSTOP");
+    const second = await fleet.start();
+    const run = await handle.result({ timeoutMs: 20_000 });
+    expect(run).toMatchObject({ status: "success", output: { steps: STEPS }, crashes: 1 });
+    first.kill("SIGCONT");
+    await until(
+      () => first.logs.some((line) => /taken (its runs )?over/.test(String(line.msg))),
+      "the first worker said that it lost its lease",
+    );
+    const after = await handle.status();
+    expect(after).toEqual(run);
+    second.kill("SIGKILL");
+    const next = await client.enqueueRun({ agent: "stepper", input: { id: "n" } });
+    expect(await next.result({ timeoutMs: 20_000 })).toMatchObject({ status: "success" });
+  }, 60_000);
+
+  it("by a blocked event loop has its work refused, and the run ends once", async () => {
+    await fleet.start();
+    await fleet.start();
+    const asked = Date.now();
+    const handle = await client.enqueueRun({ agent: "blocker", input: { id: "blocked-run", ms: 4000 } });
+    const run = await handle.result({ timeoutMs: 30_000 });
+    const pids = fleet.ledger().map((line) => line.pid);
+    expect(pids).toHaveLength(2);
+    expect(run).toMatchObject({ status: "success", crashes: 1, output: { steps: [`by ${pids[1]}`] } });
+    await until(() => Date.now() - asked > 5000, "the first worker woke up");
+    expect(await handle.status()).toEqual(run);
+  }, 60_000);
+});
+
+describe("SIGTERM", () => {
+  it("hands runs over at a step boundary: nothing finished is repeated, no attempt is spent, exit code 0", async () => {
+    const first = await fleet.start();
+    const handles = await client.enqueueMany(
+      Array.from({ length: 10 }, (_, i) => ({ agent: "stepper", input: { id: `${i}`, ms: 150 } })),
+    );
+    await until(() => fleet.ledger().length >= 15, "the runs were on their way");
+    first.kill("SIGTERM");
+    expect(await first.exited).toBe(0);
+    await fleet.start();
+    const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 20_000 })));
+    for (const run of runs) {
+      expect(run).toMatchObject({ status: "success", attempt: 1, crashes: 0, output: { steps: STEPS } });
+    }
+    expect(fleet.ledger()).toHaveLength(10 * STEPS.length);
+  });
+});
+
+describe("a cancel", () => {
+  it("reaches a running worker at once, and nothing is started after it", async () => {
+    await fleet.start();
+    const handle = await client.enqueueRun({ agent: "stepper", input: { id: "c", ms: 5000 }, threadId: "t" });
+    await until(() => fleet.ledger().length === 1, "the first step began");
+    const asked = Date.now();
+    await handle.cancel("changed my mind");
+    const run = await handle.result({ timeoutMs: 5000 });
+    expect(Date.now() - asked).toBeLessThan(1000);
+    expect(run).toMatchObject({
+      status: "cancelled",
+      error: { code: "CANCELLED", message: "changed my mind" },
+    });
+    const next = await client.enqueueRun({ agent: "stepper", input: { id: "d", ms: 0 }, threadId: "t" });
+    expect(await next.result({ timeoutMs: 10_000 })).toMatchObject({ status: "success" });
+    expect(fleet.ledger().filter((line) => line.run === "c")).toHaveLength(1);
+  });
+});
+
+describe("Redis", () => {
+  it("may be restarted in the middle: what was acknowledged is there, and all runs end", async () => {
+    await fleet.start();
+    await fleet.start();
+    const handles = await client.enqueueMany(
+      Array.from({ length: 30 }, (_, i) => ({ agent: "stepper", input: { id: `${i}`, ms: 100 } })),
+    );
+    await until(() => fleet.ledger().length > 40, "the runs were on their way");
+    await server.kill();
+    await server.restart();
+    const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 40_000 })));
+    for (const run of runs) expect(run).toMatchObject({ status: "success", output: { steps: STEPS } });
+  }, 90_000);
+});

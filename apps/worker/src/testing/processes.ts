@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const main = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+const project = fileURLToPath(new URL("../../testing/project/", import.meta.url));
+
+export interface WorkerProcess {
+  pid: number;
+  process: ChildProcess;
+  /** What it logged, parsed. */
+  logs: Record<string, unknown>[];
+  kill(signal: NodeJS.Signals): void;
+  exited: Promise<number | null>;
+}
+
+export interface Fleet {
+  ledger: () => Record<string, unknown>[];
+  start(env?: Record<string, string>): Promise<WorkerProcess>;
+  /** Ends every worker that is left, the hard way. */
+  end(): Promise<void>;
+}
+
+/** Real worker processes of the build, on a Redis that the test started, with the agents of testing/project. */
+export function createFleet(redisUrl: string, prefix: string, root = project): Fleet {
+  const folder = mkdtempSync(join(tmpdir(), "drover-worker-"));
+  const ledgerFile = join(folder, "ledger.jsonl");
+  writeFileSync(ledgerFile, "");
+  const workers: WorkerProcess[] = [];
+  return {
+    ledger: () =>
+      readFileSync(ledgerFile, "utf8")
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    async start(env = {}) {
+      const child = spawn(process.execPath, [main], {
+        env: {
+          PATH: process.env.PATH,
+          REDIS_URL: redisUrl,
+          DROVER_PREFIX: prefix,
+          DROVER_ROOT: root,
+          DROVER_LEASE_MS: "1200",
+          LEDGER: ledgerFile,
+          ...env,
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const logs: Record<string, unknown>[] = [];
+      let stderr = "";
+      child.stderr.on("data", (data: Buffer) => {
+        stderr += data.toString();
+      });
+      const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+      const worker: WorkerProcess = {
+        pid: child.pid ?? 0,
+        process: child,
+        logs,
+        kill: (signal) => child.kill(signal),
+        exited,
+      };
+      workers.push(worker);
+      await new Promise<void>((resolve, reject) => {
+        let rest = "";
+        child.stdout.on("data", (data: Buffer) => {
+          const lines = (rest + data.toString()).split("\n");
+          rest = lines.pop() ?? "";
+          for (const line of lines) logs.push(JSON.parse(line) as Record<string, unknown>);
+          if (logs.some((line) => line.msg === "worker ready")) resolve();
+        });
+        exited.then((code) =>
+          reject(new Error(`the worker ended with ${code} before it was ready: ${stderr}`)),
+        );
+      });
+      return worker;
+    },
+    async end() {
+      for (const worker of workers) worker.kill("SIGKILL");
+      await Promise.all(workers.map((worker) => worker.exited));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
