@@ -43,16 +43,31 @@ export function wordBeginsAt(text: string, at: number): boolean {
   return at < text.length && isWord(text.charCodeAt(at));
 }
 
-const FULL_WIDTH = /[\uff0b\uff0d\uff0e\uff10-\uff1a\uff20-\uff3a\uff41-\uff5a\u0660-\u0669\u06f0-\u06f9]/g;
+const FULL_WIDTH = /[\uff0b\uff0d\uff0e\uff10-\uff1a\uff20-\uff3a\uff41-\uff5a\u0660-\u0669\u06f0-\u06f9]/;
 
 /**
  * The text with full-width letters and digits and Arabic-Indic digits written in ASCII, of the same length, so that
  * positions stay: `４１１１` begins a card number too.
  */
 export function foldWidth(text: string): string {
-  return text.replace(FULL_WIDTH, (char) => {
-    const code = char.charCodeAt(0);
-    if (code >= 0xff00) return String.fromCharCode(code - 0xfee0);
-    return String.fromCharCode(48 + code - (code >= 0x6f0 ? 0x6f0 : 0x660));
-  });
+  if (text.search(FULL_WIDTH) < 0) return text;
+  const codes = new Uint16Array(text.length);
+  for (let i = 0; i < text.length; i++) codes[i] = folded(text.charCodeAt(i));
+  return new TextDecoder("utf-16le").decode(codes);
+}
+
+function folded(code: number): number {
+  if (code >= 0xff0b && code <= 0xff5a) return isFullWidthPunctuation(code) ? code : code - 0xfee0;
+  if (code >= 0x660 && code <= 0x669) return code - 0x660 + 48;
+  return code >= 0x6f0 && code <= 0x6f9 ? code - 0x6f0 + 48 : code;
+}
+
+/** Commas, brackets and question marks of Chinese text end a URL or an address; they stay what they are. */
+function isFullWidthPunctuation(code: number): boolean {
+  return (
+    code === 0xff0c ||
+    code === 0xff0f ||
+    (code >= 0xff1b && code <= 0xff1f) ||
+    (code >= 0xff3b && code <= 0xff40)
+  );
 }

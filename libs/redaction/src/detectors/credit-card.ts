@@ -1,105 +1,135 @@
-import { wordBeginsAt, wordEndsAt } from "../characters.js";
+import { isDigit, wordBeginsAt, wordEndsAt } from "../characters.js";
 import type { Match } from "../match.js";
 import { passesGtin, passesLuhn } from "./checksums.js";
-import { type DigitChain, digitChains, digitsOf, lengthOf, separatorBefore } from "./digit-chain.js";
+import { DigitRuns, Link } from "./digit-runs.js";
 import { isIssued } from "./issuers.js";
 import { Labels } from "./labels.js";
 
-/** How cards are printed: the lengths of the groups. The longest comes first, so that 19 digits are one card. */
+/** How cards are printed: the sizes of the groups. The longest comes first, so that 19 digits are one card. */
 const GROUPINGS = [
   [4, 4, 4, 4, 3],
   [4, 4, 4, 4],
+  [4, 4, 4, 1],
+  [4, 4, 5],
   [4, 6, 5],
   [4, 6, 4],
-  [4, 4, 5],
-  [4, 4, 4, 1],
   [8, 8],
   [6, 13],
 ];
 
-const CARD_WORDS = /card|visa|master|amex|kartu|debit|credit|kredit|\bpan\b|\bcc\b/gi;
+const CARD_WORDS = /card|visa|master|amex|kartu|debit|credit|kredit|(?<![a-z])(?:pan|cc)(?![a-z])/gi;
 const CARD_FILLER =
   /^(?:s|ending)?[\s"':.#()/=-]*(?:(?:no|nos|num|number|nomor|is|was|card|credit|debit)[\s"':.#()=-]*){0,3}$/i;
 const OTHER_WORDS =
-  /\b(?:ref|reference|inv|invoice|receipt|rcpt|bill|order|barcode|ean|upc|sku|gst|gstin|tax|vat|npwp|reg|registration|tracking|trace|serial|s\/n|batch|doc|document|transaction|trans|trx|txn|imei|approval|slip)\b/gi;
+  /(?<![a-z])(?:ref|reference|inv|invoice|receipt|rcpt|bill|order|barcode|ean|upc|sku|gst|gstin|tax|vat|npwp|reg|registration|tracking|trace|serial|s\/n|batch|doc|document|transaction|trans|trx|txn|imei|approval|slip)(?![a-z])/gi;
 const OTHER_FILLER = /^[ \t"':.#()/=-]*(?:(?:no|num|number|id|code|nbr)[ \t"':.#()=-]*){0,2}$/i;
-
 /** What follows the barcode of an item on a receipt: a quantity or a price, in columns. */
 const ITEM_COLUMNS = /^ {1,8}\d{1,4}(?:[.,]\d{2,3})?(?![\d/])/;
 
 /**
  * Card numbers: 13 to 19 digits, printed as cards are, in an issuer's range, with Luhn's check digit. A barcode (13
- * or 14 digits with a GTIN check digit) or a reference number that passes all three is none, unless a word such as
- * `card` stands before it.
+ * or 14 digits with a GTIN check digit, or in front of a price) or a reference number that passes all three is none,
+ * unless a word such as `card` stands before it.
  */
 export function detectCreditCard(text: string): Match[] {
-  const matches: Match[] = [];
-  const cardLabels = new Labels(text, CARD_WORDS, CARD_FILLER);
-  const otherLabels = new Labels(text, OTHER_WORDS, OTHER_FILLER);
-  for (const chain of digitChains(text)) {
-    for (let i = 0; i < chain.starts.length; ) {
-      const runs = cardRunsAt(text, chain, i, cardLabels, otherLabels);
-      if (runs > 0) matches.push({ start: chain.starts[i] ?? 0, end: chain.ends[i + runs - 1] ?? 0 });
-      i += Math.max(runs, 1);
-    }
-  }
-  return matches;
+  return new CardSearch(text).run();
 }
 
-/** How many runs from i on are one card; 0 for none. */
-function cardRunsAt(text: string, chain: DigitChain, i: number, card: Labels, other: Labels): number {
-  const length = lengthOf(chain, i);
-  if (length >= 13 && length <= 19) return isSingleCard(text, chain, i, card, other) ? 1 : 0;
-  if (length > 8) return 0;
-  for (const grouping of GROUPINGS) {
-    if (grouping.every((size, k) => i + k < chain.starts.length && lengthOf(chain, i + k) === size)) {
-      if (
-        isFree(text, chain, i, grouping.length, card) &&
-        isCard(digitsOf(text, chain, i, i + grouping.length))
-      ) {
-        return grouping.length;
+class CardSearch {
+  readonly #text: string;
+  readonly #runs: DigitRuns;
+  readonly #cardLabels: Labels;
+  readonly #otherLabels: Labels;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#runs = new DigitRuns(text);
+    this.#cardLabels = new Labels(text, CARD_WORDS, CARD_FILLER);
+    this.#otherLabels = new Labels(text, OTHER_WORDS, OTHER_FILLER);
+  }
+
+  run(): Match[] {
+    const matches: Match[] = [];
+    for (let i = 0; i < this.#runs.count; ) {
+      const count = this.#cardAt(i);
+      if (count > 0) matches.push({ start: this.#runs.start(i), end: this.#runs.end(i + count - 1) });
+      i += Math.max(count, 1);
+    }
+    return matches;
+  }
+
+  /** How many runs from i on are one card; 0 for none. */
+  #cardAt(i: number): number {
+    const size = this.#runs.size(i);
+    if (size > 19) return 0;
+    if (size >= 13) return this.#isSingleCard(i) ? 1 : 0;
+    if (this.#runs.link(i + 1) === Link.FAR) return 0;
+    if (size === 4 || size === 6 || size === 8) {
+      for (const sizes of GROUPINGS) {
+        if (
+          this.#runs.haveSizes(i, sizes) &&
+          this.#isCard(i, sizes.length) &&
+          this.#isFree(i, sizes.length)
+        ) {
+          return sizes.length;
+        }
       }
     }
+    return this.#cardLabels.standBefore(this.#runs.start(i)) ? this.#oddlyGrouped(i) : 0;
   }
-  return card.standBefore(chain.starts[i] ?? 0) ? oddlyGrouped(text, chain, i) : 0;
-}
 
-/** Behind a label any grouping will do: the shortest one from run i on that is a card. */
-function oddlyGrouped(text: string, chain: DigitChain, i: number): number {
-  let digits = "";
-  for (let k = i; k < chain.starts.length && digits.length < 19; k++) {
-    digits += text.slice(chain.starts[k], chain.ends[k]);
-    if (digits.length >= 13 && digits.length <= 19 && isCard(digits)) return k - i + 1;
+  /** Behind a label any grouping will do: the fewest runs from i on that are a card. */
+  #oddlyGrouped(i: number): number {
+    let size = 0;
+    for (let k = i; size < 19 && (k === i || this.#runs.link(k) !== Link.FAR); k++) {
+      size += this.#runs.size(k);
+      if (size >= 13 && size <= 19 && this.#isCard(i, k - i + 1)) return k - i + 1;
+    }
+    return 0;
   }
-  return 0;
-}
 
-function isSingleCard(text: string, chain: DigitChain, i: number, card: Labels, other: Labels): boolean {
-  const digits = digitsOf(text, chain, i, i + 1);
-  if (!isCard(digits) || !isFree(text, chain, i, 1, card)) return false;
-  const start = chain.starts[i] ?? 0;
-  if (card.standBefore(start)) return true;
-  if (
-    digits.length <= 14 &&
-    (passesGtin(digits) || ITEM_COLUMNS.test(text.slice(chain.ends[i], (chain.ends[i] ?? 0) + 20)))
-  )
-    return false;
-  return !other.standBefore(start);
-}
+  #isSingleCard(i: number): boolean {
+    if (!this.#isCard(i, 1) || !this.#isFree(i, 1)) return false;
+    const start = this.#runs.start(i);
+    const end = this.#runs.end(i);
+    if (this.#cardLabels.standBefore(start)) return true;
+    if (
+      end - start <= 14 &&
+      (passesGtin(this.#text, start, end) || ITEM_COLUMNS.test(this.#text.slice(end, end + 20)))
+    ) {
+      return false;
+    }
+    return !this.#otherLabels.standBefore(start);
+  }
 
-function isCard(digits: string): boolean {
-  return isIssued(digits) && passesLuhn(digits);
-}
+  #isCard(i: number, count: number): boolean {
+    const start = this.#runs.start(i);
+    const end = this.#runs.end(i + count - 1);
+    if (!passesLuhn(this.#text, start, end)) return false;
+    let prefix = 0;
+    let size = 0;
+    for (let at = start; at < end; at++) {
+      const code = this.#text.charCodeAt(at);
+      if (!isDigit(code)) continue;
+      if (size < 6) prefix = prefix * 10 + code - 48;
+      size++;
+    }
+    return isIssued(prefix, size);
+  }
 
-/** Not part of a word, of a decimal (`0.4111…`) or of a longer number that hyphens hold together. */
-function isFree(text: string, chain: DigitChain, i: number, runs: number, card: Labels): boolean {
-  const start = chain.starts[i] ?? 0;
-  const end = chain.ends[i + runs - 1] ?? 0;
-  if (wordBeginsAt(text, end)) return false;
-  if (wordEndsAt(text, start) && !card.standBefore(start)) return false;
-  const before = separatorBefore(text, chain, i);
-  if (before === "." || before === "-") return false;
-  const after = i + runs < chain.starts.length ? separatorBefore(text, chain, i + runs) : "";
-  if (after === ".") return false;
-  return after !== "-" || lengthOf(chain, i + runs) <= 4;
+  /** Not part of a word, of a decimal (`0.4111…`) or of a longer number that hyphens hold together. */
+  #isFree(i: number, count: number): boolean {
+    const start = this.#runs.start(i);
+    if (wordBeginsAt(this.#text, this.#runs.end(i + count - 1))) return false;
+    if (wordEndsAt(this.#text, start) && !this.#cardLabels.standBefore(start)) return false;
+    if (this.#isTight(this.#runs.link(i), start - 1)) return false;
+    const after = this.#runs.link(i + count);
+    if (!this.#isTight(after, this.#runs.start(i + count) - 1)) return true;
+    return after === Link.HYPHEN && this.#runs.size(i + count) <= 4;
+  }
+
+  /** A hyphen or point right at the digits, without a space. */
+  #isTight(link: Link, at: number): boolean {
+    return link === Link.POINT || (link === Link.HYPHEN && this.#text.charAt(at) !== " ");
+  }
 }

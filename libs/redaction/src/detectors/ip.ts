@@ -3,6 +3,9 @@ import { isDigit, isHex, wordBeginsAt, wordEndsAt } from "../characters.js";
 import type { Match } from "../match.js";
 
 const FOUR_NUMBERS = /\d{1,3}(?:\.\d{1,3}){3}/g;
+const OCTETS = /^(?:(?:[01]?\d?\d|2[0-4]\d|25[0-5])(?:\.(?!$)|$)){4}$/;
+/** `::1` and the longest spelling, one that ends in an IPv4 address. */
+const SHORTEST_V6 = 3;
 const LONGEST_V6 = 45;
 
 /** IP addresses: four decimal octets, and IPv6 in any of its spellings (RFC 4291, section 2.2). */
@@ -19,15 +22,16 @@ export function detectIp(text: string): Match[] {
 
 function detectV4(text: string): Match[] {
   const matches: Match[] = [];
-  for (const found of text.matchAll(FOUR_NUMBERS)) {
+  FOUR_NUMBERS.lastIndex = 0;
+  for (let found = FOUR_NUMBERS.exec(text); found; found = FOUR_NUMBERS.exec(text)) {
     const start = found.index;
-    const end = start + found[0].length;
+    const end = FOUR_NUMBERS.lastIndex;
     // A fifth number makes it a version or a French phone number.
     const isLonger =
       (text.charAt(start - 1) === "." && isDigit(text.charCodeAt(start - 2))) ||
       (text.charAt(end) === "." && isDigit(text.charCodeAt(end + 1)));
     if (isLonger || wordEndsAt(text, start) || wordBeginsAt(text, end)) continue;
-    if (found[0].split(".").every((octet) => Number(octet) <= 255)) matches.push({ start, end });
+    if (OCTETS.test(found[0])) matches.push({ start, end });
   }
   return matches;
 }
@@ -62,6 +66,7 @@ function addressIn(text: string, from: number, to: number): Match | undefined {
   if (wordBeginsAt(text, end)) return undefined;
   for (let tries = 0; tries < 3; tries++) {
     const isGlued = wordEndsAt(text, start) && text.charAt(start) !== ":";
+    if (end - start < SHORTEST_V6) return undefined;
     if (!isGlued && end - start <= LONGEST_V6 && isAddress(text.slice(start, end))) return { start, end };
     const colon = text.indexOf(":", start);
     if (colon < 0 || colon + 1 >= end) return undefined;

@@ -40,11 +40,20 @@ const RANGES: readonly IssuerRange[] = [
   ["636368", "636368", 16, 16], // Elo
 ];
 
-/** Whether some network issues numbers of this length with this beginning. */
-export function isIssued(digits: string): boolean {
-  return RANGES.some(([first, last, shortest, longest]) => {
-    if (digits.length < shortest || digits.length > longest) return false;
-    const prefix = digits.slice(0, first.length);
-    return prefix >= first && prefix <= last;
-  });
+const PREFIX_DIGITS = 6;
+/** The same as numbers of six digits, since a detector asks this very often. */
+const NUMERIC_RANGES = RANGES.map(([first, last, shortest, longest]) => ({
+  first: Number(first.padEnd(PREFIX_DIGITS, "0")),
+  last: Number(last.padEnd(PREFIX_DIGITS, "9")),
+  shortest,
+  longest,
+}));
+
+/** Whether some network issues numbers of `length` digits that begin with these six digits. */
+export function isIssued(prefix: number, length: number): boolean {
+  for (const range of NUMERIC_RANGES) {
+    if (prefix >= range.first && prefix <= range.last && length >= range.shortest && length <= range.longest)
+      return true;
+  }
+  return false;
 }

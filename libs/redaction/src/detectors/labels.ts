@@ -1,3 +1,5 @@
+import { isAsciiLetter, isDigit } from "../characters.js";
+
 /**
  * Words that say what the number behind them is: `TEL : `, `INVOICE NO: `. The words of a text are looked up once,
  * on first need; a number then asks for the nearest one before it, so that a megabyte of numbers stays linear.
@@ -18,18 +20,37 @@ export class Labels {
 
   /** Whether a label stands before `at`. Ask in ascending order. */
   standBefore(at: number): boolean {
-    const ends = this.#ends ?? this.#find();
-    while (this.#next < ends.length && (ends[this.#next] ?? 0) <= at) this.#next++;
-    const end = ends[this.#next - 1];
-    return end !== undefined && at - end <= LONGEST_FILLER && this.#filler.test(this.#text.slice(end, at));
+    if (!this.#followsLetters(at)) return false;
+    this.#ends ??= endsOf(this.#text, this.#words);
+    while (this.#next < this.#ends.length && (this.#ends[this.#next] ?? 0) <= at) this.#next++;
+    const end = this.#ends[this.#next - 1];
+    return end !== undefined && at - end <= LONGEST_FILLER && this.#isFiller(end, at);
   }
 
-  #find(): number[] {
-    const ends: number[] = [];
-    for (const match of this.#text.matchAll(this.#words)) ends.push(match.index + match[0].length);
-    this.#ends = ends;
-    return ends;
+  /** Nearly all numbers of a table follow another number: that costs no look at the words. */
+  #followsLetters(at: number): boolean {
+    for (let before = at - 1; before >= 0 && at - before <= LONGEST_FILLER + 1; before--) {
+      const code = this.#text.charCodeAt(before);
+      if (isDigit(code)) return false;
+      if (isAsciiLetter(code) || code > 127) return true;
+    }
+    return false;
+  }
+
+  #isFiller(from: number, to: number): boolean {
+    for (let at = from; at < to; at++) {
+      const code = this.#text.charCodeAt(at);
+      if (code !== 32 && code !== 58 && code !== 46) return this.#filler.test(this.#text.slice(from, to));
+    }
+    return true;
   }
 }
 
 const LONGEST_FILLER = 32;
+
+function endsOf(text: string, words: RegExp): number[] {
+  const ends: number[] = [];
+  words.lastIndex = 0;
+  while (words.test(text)) ends.push(words.lastIndex);
+  return ends;
+}

@@ -1,179 +1,123 @@
-import { type DigitChain, lengthOf, separatorBefore } from "./digit-chain.js";
+import { type DigitRuns, Link } from "./digit-runs.js";
 
-/** Most digits after the country code, for countries where that is well below the 15 digits of ITU-T E.164. */
-const NATIONAL_DIGITS: Readonly<Record<string, number>> = {
-  "1": 10,
-  "7": 10,
-  "27": 9,
-  "31": 9,
-  "32": 9,
-  "33": 9,
-  "34": 9,
-  "41": 9,
-  "44": 10,
-  "45": 8,
-  "46": 9,
-  "47": 8,
-  "48": 9,
-  "49": 11,
-  "55": 11,
-  "60": 10,
-  "61": 9,
-  "62": 12,
-  "63": 10,
-  "64": 10,
-  "65": 8,
-  "66": 9,
-  "81": 10,
-  "82": 10,
-  "84": 10,
-  "86": 11,
-  "91": 10,
-  "852": 8,
-  "971": 9,
-};
+/** Whether runs with the right sizes are a phone number: by the first run and by what links the runs. */
+type Check = (first: string, links: readonly Link[]) => boolean;
 
-/** Whether an international number can begin so. A 0 is let through: `(+0603)` is how some people write it. */
-export function isCallingCode(run: string): boolean {
-  return /^0?[1-9]/.test(run);
-}
+const areTight = (links: readonly Link[]) =>
+  links.every((link) => link === Link.SPACE || link === Link.HYPHEN);
+const areSame = (links: readonly Link[], ...kinds: Link[]) =>
+  kinds.includes(links[0] ?? Link.FAR) && links.every((link) => link === links[0]);
 
-/** How many digits a number can have that begins with this run, `sign` standing right before it. */
-export function longestNumber(firstRun: string, sign: string): number {
-  if (sign === "+" && firstRun.startsWith("0")) return 1 + longestNumber(firstRun.slice(1), sign);
-  if (firstRun.startsWith("08")) return 13;
-  if (firstRun.startsWith("00")) return 15;
-  if (firstRun.startsWith("0")) return 11;
-  for (const length of [3, 2, 1]) {
-    const national = NATIONAL_DIGITS[firstRun.slice(0, length)];
-    if (national !== undefined && (sign === "+" || sign === "(" || length === 2)) return length + national;
-  }
-  return sign === "+" ? 15 : 12;
-}
+/** A city's or a mobile network's code with its leading 0. */
+const isArea = (first: string) => /^0[1-9]\d{0,2}$/.test(first);
 
-type Shape = (lengths: readonly number[], first: string, separators: readonly string[]) => boolean;
+const afterArea: Check = (first, [link, ...rest]) =>
+  isArea(first) && (link === Link.HYPHEN || link === Link.BRACKET) && areTight(rest);
+const spaced: Check = (first, links) => /^0[1-9]/.test(first) && areTight(links);
+const bracketed: Check = (_, [link, ...rest]) => link === Link.BRACKET && areTight(rest);
+const northAmerican: Check = (first, links) =>
+  /^[2-9]/.test(first) && areSame(links, Link.HYPHEN, Link.POINT);
+const chinese: Check = (first, links) => /^1[3-9]/.test(first) && areSame(links, Link.HYPHEN, Link.SPACE);
+const leadingOne: Check = (first, links) => first === "1" && areSame(links, Link.HYPHEN, Link.SPACE);
+const tollFree: Check = (first, links) => /^1[389]00$/.test(first) && areTight(links);
+const withoutPlus: Check = (first, [link, ...rest]) =>
+  /^60(?:[3-9]|1\d)$/.test(first) && link === Link.HYPHEN && areTight(rest);
+const asianWithoutPlus: Check = (first, links) => /^6[0-6]$/.test(first) && areSame(links, Link.HYPHEN);
 
-const isHyphen = (separator: string | undefined) =>
-  separator !== undefined && /^ ?[-\u2010-\u2013] ?$/.test(separator);
-const isTight = (separator: string | undefined) =>
-  separator !== undefined && (separator === " " || isHyphen(separator));
-const isParenthesis = (separator: string | undefined) =>
-  separator !== undefined && /^\)[ -]?$/.test(separator);
-const rest = (lengths: readonly number[]) => lengths.slice(1).join("-");
-
-const AREA = /^0[1-9]\d{0,2}$/;
-const AFTER_AREA = new Set(["6", "7", "8", "3-3", "3-4", "4-3", "4-4", "3-5", "4-5", "4-4-1"]);
-const SPACED = new Set(["3-3-4", "3-4-4", "4-3-3", "4-3-4", "4-4-4", "2-4-4", "4-4-3", "5-6", "5-3-3"]);
-
-/** Groupings that say by themselves: a phone number. Each is tried on as many runs as it has. */
-const SHAPES: ReadonlyArray<readonly [runs: readonly number[], shape: Shape]> = [
-  // 03-80626265, 012-918 7937, 0812-3456-7890, 03 - 7781 8333, (03) 6243 5520
-  [
-    [3, 2],
-    (lengths, first, separators) =>
-      AREA.test(first) &&
-      AFTER_AREA.has(rest(lengths)) &&
-      total(lengths) >= 9 &&
-      (isHyphen(separators[0]) || isParenthesis(separators[0])) &&
-      separators.slice(1).every(isTight),
-  ],
-  // 020 7946 0958, 07700 900123
-  [
-    [3, 2],
-    (lengths, first, separators) =>
-      /^0[1-9]/.test(first) && SPACED.has(lengths.join("-")) && separators.every(isTight),
-  ],
+/**
+ * Sizes of runs in which phone numbers are written without any word that says so, and the checks that make them
+ * one. Dates, amounts and document numbers are not written like this.
+ */
+const CHECKS = new Map<string, Check[]>([
+  // 03-80626265, 012-3456789, 0111-5580000
+  ["2-7", [afterArea]],
+  ["2-8", [afterArea]],
+  ["3-6", [afterArea]],
+  ["3-7", [afterArea, withoutPlus]],
+  ["3-8", [afterArea, withoutPlus]],
+  ["4-6", [afterArea]],
+  ["4-7", [afterArea, withoutPlus]],
+  ["4-8", [afterArea, withoutPlus]],
+  // 03-7845 8155, 012-918 7937, 019-2616 281, (603) 6243 5520, 020 7946 0958, 415-555-2671, 138-1234-5678
+  ["2-3-4", [afterArea]],
+  ["2-4-3", [afterArea]],
+  ["2-4-4", [afterArea, spaced, bracketed]],
+  ["3-3-3", [afterArea]],
+  ["3-3-4", [afterArea, spaced, bracketed, northAmerican, withoutPlus]],
+  ["3-4-3", [afterArea]],
+  ["3-4-4", [afterArea, spaced, bracketed, chinese, withoutPlus]],
+  ["3-4-5", [afterArea]],
+  ["4-3-3", [afterArea, spaced, tollFree]],
+  ["4-3-4", [afterArea, spaced, withoutPlus]],
+  ["4-4-3", [afterArea, spaced]],
+  ["4-4-4", [afterArea, spaced, withoutPlus]],
+  ["4-4-5", [afterArea]],
+  ["5-3-3", [spaced]],
+  ["5-6", [spaced]],
   // 05.22.95.66.66
-  [
-    [5],
-    (lengths, first, separators) =>
-      /^0[1-9]$/.test(first) && lengths.join("") === "22222" && separators.every((s) => s === separators[0]),
-  ],
-  // (415) 555-2671, (603) 6243 5520
-  [
-    [3],
-    (lengths, _, separators) =>
-      isParenthesis(separators[0]) &&
-      ["3-3-4", "3-4-4", "2-4-4"].includes(lengths.join("-")) &&
-      isTight(separators[1]),
-  ],
-  // 415-555-2671, 415.555.2671
-  [
-    [3],
-    (lengths, first, separators) =>
-      /^[2-9]\d\d$/.test(first) &&
-      lengths.join("-") === "3-3-4" &&
-      separators[0] === separators[1] &&
-      /^[-.]$/.test(separators[0] ?? ""),
-  ],
-  // 1-415-555-2671, 1-800-88-2811, 1 800 88 1231
-  [
-    [4],
-    (lengths, first, separators) =>
-      first === "1" &&
-      /^1-3-(?:3-4|2-4)$/.test(lengths.join("-")) &&
-      separators.every((s) => s === separators[0]) &&
-      isTight(separators[0]),
-  ],
-  // 1300-88-5200, 1800 88 1231
-  [
-    [3],
-    (lengths, first, separators) =>
-      /^1[389]00$/.test(first) && /^4-(?:2-4|3-3)$/.test(lengths.join("-")) && separators.every(isTight),
-  ],
-  // 1800-88 1231 with its middle glued: 180088 1231
-  [
-    [2],
-    (lengths, first, separators) =>
-      /^1[38]00\d\d$/.test(first) && lengths[1] === 4 && separators.every(isTight),
-  ],
-  // 603-2030 1000, 6012-918 7937, 62-812-3456-7890
-  [
-    [3, 2],
-    (lengths, first, separators) =>
-      /^60(?:[3-9]|1\d)$/.test(first) &&
-      isHyphen(separators[0]) &&
-      ["7", "8", "3-4", "4-4"].includes(rest(lengths)) &&
-      separators.every(isTight),
-  ],
-  [
-    [4],
-    (lengths, first, separators) =>
-      /^6[0-6]$/.test(first) && /^2-[1-3]-[34]-[45]$/.test(lengths.join("-")) && separators.every(isHyphen),
-  ],
-  // 138-1234-5678
-  [
-    [3],
-    (lengths, first, separators) =>
-      /^1[3-9]\d$/.test(first) &&
-      lengths.join("-") === "3-4-4" &&
-      separators[0] === separators[1] &&
-      isTight(separators[0]),
-  ],
-  // 0122536936, 081234567890: mobile numbers of Malaysia and Indonesia, no lengths of barcodes except 12 and 13
-  [[1], (_, first) => /^(?:01[0-46-9]\d{7,8}|08[1-9]\d{7,10})$/.test(first)],
-];
+  ["2-2-2-2-2", [(first, links) => isArea(first) && areSame(links, Link.POINT, Link.SPACE, Link.HYPHEN)]],
+  // 1-415-555-2671, 1-800-88-2811, 1-300-888-333
+  ["1-3-3-4", [leadingOne]],
+  ["1-3-2-4", [leadingOne]],
+  ["1-3-3-3", [leadingOne]],
+  // 1300-88-5200, 1800 88 1231, and with its middle glued
+  ["4-2-4", [tollFree]],
+  ["6-4", [(first, links) => /^1[38]00/.test(first) && areTight(links)]],
+  // 62-812-3456-7890
+  ["2-3-4-4", [asianWithoutPlus]],
+  ["2-2-3-4", [asianWithoutPlus]],
+  ["2-2-4-4", [asianWithoutPlus]],
+  ["2-1-4-4", [asianWithoutPlus]],
+]);
 
-/** The numbers of runs from run i on that form such a grouping, the longest first. */
-export function nationalRuns(text: string, chain: DigitChain, i: number): number[] {
-  const first = text.slice(chain.starts[i], Math.min(chain.ends[i] ?? 0, (chain.starts[i] ?? 0) + 14));
-  if (first.length > 13 || !/^[0-9]{1,13}$/.test(first)) return [];
-  const left = chain.starts.length - i;
-  const found: number[] = [];
-  for (const [sizes, shape] of SHAPES) {
-    for (const size of sizes) {
-      if (size > left) continue;
-      const lengths = Array.from({ length: size }, (_, k) => lengthOf(chain, i + k));
-      if (total(lengths) > 13 || total(lengths) < 9) continue;
-      const separators = Array.from({ length: size - 1 }, (_, k) => separatorBefore(text, chain, i + k + 1));
-      if (shape(lengths, first, separators)) found.push(size);
-    }
-  }
-  return found.sort((a, b) => b - a);
+/** 0122536936, 081234567890: mobile numbers of Malaysia and Indonesia in one piece. */
+const MOBILE_IN_ONE_PIECE = /^(?:01[0-46-9]\d{7,8}|08[1-9]\d{7,10})$/;
+
+/** Sizes as one number, so that half a million runs can be asked without making strings. */
+const BY_KEY = new Map([...CHECKS].map(([sizes, checks]) => [keyOf(sizes.split("-").map(Number)), checks]));
+const MOST_RUNS = 5;
+const LARGEST_SIZE = 8;
+/** How such a grouping can begin: most runs are given up at the first or second one. */
+const BEGINNINGS = new Set(
+  [...CHECKS.keys()].flatMap((sizes) => {
+    const numbers = sizes.split("-").map(Number);
+    return numbers.map((_, i) => keyOf(numbers.slice(0, i + 1)));
+  }),
+);
+
+function keyOf(sizes: readonly number[]): number {
+  return sizes.reduce((key, size) => key * 16 + size, 0);
 }
 
-function total(lengths: readonly number[]): number {
-  let sum = 0;
-  for (const length of lengths) sum += length;
-  return sum;
+/** Looks for groupings among the runs of one text. */
+export class PhoneGroupings {
+  readonly #runs: DigitRuns;
+
+  constructor(runs: DigitRuns) {
+    this.#runs = runs;
+  }
+
+  /** How many runs from run i on are written as phone numbers are, as many as possible; 0 for none. */
+  at(i: number): number {
+    const size = this.#runs.size(i);
+    if (size >= 10) return size <= 13 && MOBILE_IN_ONE_PIECE.test(this.#runs.run(i)) ? 1 : 0;
+    let key = 0;
+    let found = 0;
+    for (let count = 1; count <= MOST_RUNS; count++) {
+      const k = i + count - 1;
+      if (this.#runs.size(k) > LARGEST_SIZE || (count > 1 && this.#runs.link(k) === Link.FAR)) break;
+      key = key * 16 + this.#runs.size(k);
+      if (!BEGINNINGS.has(key)) break;
+      const checks = BY_KEY.get(key);
+      if (checks && this.#passes(checks, i, count)) found = count;
+    }
+    return found;
+  }
+
+  #passes(checks: readonly Check[], i: number, count: number): boolean {
+    const first = this.#runs.run(i);
+    const links: Link[] = [];
+    for (let k = 1; k < count; k++) links.push(this.#runs.link(i + k));
+    return checks.some((check) => check(first, links));
+  }
 }

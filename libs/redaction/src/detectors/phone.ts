@@ -1,17 +1,12 @@
 import { isDigit, isWord, wordBeginsAt, wordEndsAt } from "../characters.js";
 import type { Match } from "../match.js";
 import { passesGtin } from "./checksums.js";
-import { type DigitChain, digitChains, digitsOf, lengthOf, separatorBefore } from "./digit-chain.js";
+import { DigitRuns, Link } from "./digit-runs.js";
 import { Labels } from "./labels.js";
-import { isCallingCode, longestNumber, nationalRuns } from "./phone-groupings.js";
+import { isCallingCode, longestNumber } from "./phone-codes.js";
+import { PhoneGroupings } from "./phone-groupings.js";
+import { OTHER_FILLER, OTHER_WORDS, PHONE_FILLER, PHONE_WORDS } from "./phone-words.js";
 
-const PHONE_WORDS =
-  /(?:(?<![a-z])(?:tel|tei|telp|telephone|telefon|telepon|telpon|phone|ph|fax|faks|hp(?![0-9])|h\/p|hand\s?phone|mobile|mob|cell|cellphone|whats\s?apps?|wa|sms|call|contact|ponsel|enquir(?:y|ies)|inquir(?:y|ies)|inquries)|phone|hot\s?line|care\s?l[il]ne|\u7535\u8bdd|\u624b\u673a|\u4f20\u771f)(?![a-z])/gi;
-const PHONE_FILLER =
-  /^[\s"'\\:;.,=*&|/)(#x-]*(?:(?:no|nos|num|number|nomor|line|us|at|on|is|my|or|me|x)(?![a-z])[\s"'\\:;.,=*&|/)(#-]*){0,3}$/i;
-const OTHER_WORDS =
-  /(?<![a-z])(?:ref|reference|inv|invoice|taxinv|receipt|rcpt|bill|order|ord|barcode|ean|upc|sku|gst|gstin|tax|vat|npwp|reg|registration|tracking|serial|s\/n|batch|doc|document|transaction|trans|trx|txn|slip|item|code|date|roc)(?![a-z])/gi;
-const OTHER_FILLER = /^[ \t"':.#()/=-]*(?:(?:no|num|number|id|code|nbr)[ \t"':.#()=-]*){0,2}$/i;
 const BETWEEN_NUMBERS = /^[ \t]*(?:[/,;|&]|or|and|atau|dan)[ \t]*\(?\+?\(?$/i;
 const SHORT_EXTENSION = /\/\d{2,5}(?![\d/])/y;
 const TOLL_FREE = /^1[- ]?[38]00[- ]\d{2,3}$/;
@@ -32,108 +27,115 @@ export function detectPhone(text: string, label = ""): Match[] {
 
 class PhoneSearch {
   readonly #text: string;
+  readonly #runs: DigitRuns;
+  readonly #groupings: PhoneGroupings;
   readonly #phoneLabels: Labels;
   readonly #otherLabels: Labels;
   readonly #matches: Match[] = [];
 
   constructor(text: string) {
     this.#text = text;
+    this.#runs = new DigitRuns(text);
+    this.#groupings = new PhoneGroupings(this.#runs);
     this.#phoneLabels = new Labels(text, PHONE_WORDS, PHONE_FILLER);
     this.#otherLabels = new Labels(text, OTHER_WORDS, OTHER_FILLER);
   }
 
   run(): Match[] {
-    for (const chain of digitChains(this.#text)) {
-      for (let i = 0; i < chain.starts.length; ) {
-        const runs = this.#runsAt(chain, i);
-        if (runs > 0) this.#add(chain, i, runs);
-        i += Math.max(runs, 1);
-      }
+    for (let i = 0; i < this.#runs.count; ) {
+      const count = this.#phoneAt(i);
+      if (count > 0) this.#add(i, count);
+      i += Math.max(count, 1);
     }
     return this.#matches;
   }
 
   /** How many runs from i on are one phone number; 0 for none. */
-  #runsAt(chain: DigitChain, i: number): number {
-    if (this.#isInternational(chain, i)) return this.#greedyRuns(chain, i, 8);
-    const start = chain.starts[i] ?? 0;
-    const national = this.#nationalRuns(chain, i);
-    if (national === 0 && this.#greedyRuns(chain, i, 6) === 0) return 0;
-    if (this.#phoneLabels.standBefore(start) || this.#followsNumber(start)) {
-      return Math.max(this.#greedyRuns(chain, i, 6), national);
-    }
-    return national > 0 && !this.#otherLabels.standBefore(start) ? national : 0;
+  #phoneAt(i: number): number {
+    if (this.#runs.size(i) > 15) return 0;
+    const start = this.#runs.start(i);
+    if (this.#isInternational(i)) return this.#greedy(i, 8);
+    const hasDigits = this.#runs.size(i) >= 6 || this.#runs.link(i + 1) !== Link.FAR;
+    const isLabelled = hasDigits && (this.#followsNumber(start) || this.#phoneLabels.standBefore(start));
+    const count = this.#grouped(i);
+    if (isLabelled) return Math.max(this.#greedy(i, 6), count);
+    return count === 0 || this.#otherLabels.standBefore(start) || this.#isBarcode(i, count) ? 0 : count;
+  }
+
+  #grouped(i: number): number {
+    if (this.#continuesWord(this.#runs.start(i))) return 0;
+    const count = this.#groupings.at(i);
+    return count > 0 && this.#isFree(i, count) && !this.#goesOn(this.#runs.end(i + count - 1)) ? count : 0;
   }
 
   /** `+60…`, `(+60…`, `+(60…`: not the sum `2+60123456`. */
-  #isInternational(chain: DigitChain, i: number): boolean {
-    const text = this.#text;
-    let at = (chain.starts[i] ?? 0) - 1;
-    if (text.charAt(at) === "(" || text.charAt(at) === " ") at--;
-    if (text.charAt(at) !== "+") return false;
-    return !wordEndsAt(text, at) && isCallingCode(text.slice(chain.starts[i], chain.ends[i]));
+  #isInternational(i: number): boolean {
+    let at = this.#runs.start(i) - 1;
+    const before = this.#text.charCodeAt(at);
+    if (before === 40 || before === 32) at--;
+    return (
+      this.#text.charCodeAt(at) === 43 && !wordEndsAt(this.#text, at) && isCallingCode(this.#runs.run(i))
+    );
   }
 
   /** From run i on as many runs as one number can have, of at least `least` digits and not running into a date. */
-  #greedyRuns(chain: DigitChain, i: number, least: number): number {
-    const most = longestNumber(
-      this.#text.slice(chain.starts[i], chain.ends[i]),
-      this.#text.charAt((chain.starts[i] ?? 0) - 1),
-    );
+  #greedy(i: number, least: number): number {
+    const size = this.#runs.size(i);
+    if (this.#runs.link(i + 1) === Link.FAR && (size < least || size <= 8)) {
+      return size >= least && this.#isFree(i, 1) ? 1 : 0;
+    }
+    const most = longestNumber(this.#runs.run(i), this.#text.charCodeAt(this.#runs.start(i) - 1));
     let digits = 0;
-    let runs = 0;
-    for (let k = i; k < chain.starts.length; k++) {
-      const separator = separatorBefore(this.#text, chain, k);
-      if (k > i && digits >= 7 && (separator.length > 2 || separator === "  " || separator.includes("(")))
-        break;
-      if (k > i && digits >= 6 && this.#beginsDateOrAmount(chain, k)) break;
-      digits += lengthOf(chain, k);
+    let count = 0;
+    for (let k = i; k === i || this.#runs.link(k) !== Link.FAR; k++) {
+      if (k > i && digits >= 6 && this.#beginsSomethingElse(k, digits)) break;
+      digits += this.#runs.size(k);
       if (digits > most) break;
-      if (digits >= least) runs = k - i + 1;
+      if (digits >= least) count = k - i + 1;
     }
-    return runs > 0 && this.#isFree(chain, i, runs) && !this.#isDate(chain, i, runs) ? runs : 0;
+    return count > 0 && this.#isFree(i, count) && !this.#isDate(i) ? count : 0;
   }
 
-  #nationalRuns(chain: DigitChain, i: number): number {
-    for (const runs of nationalRuns(this.#text, chain, i)) {
-      if (this.#isFree(chain, i, runs) && !this.#isPartOfMore(chain, i, runs)) return runs;
-    }
-    return 0;
-  }
-
-  #beginsDateOrAmount(chain: DigitChain, k: number): boolean {
-    const end = chain.ends[k] ?? 0;
-    const next = this.#text.charAt(end);
-    if (lengthOf(chain, k) <= 4 && (next === "/" || next === ":") && isDigit(this.#text.charCodeAt(end + 1)))
+  /** Run k, after at least six digits, belongs to a date, an amount or the next column. */
+  #beginsSomethingElse(k: number, digits: number): boolean {
+    const link = this.#runs.link(k);
+    if (digits >= 7 && (link === Link.WIDE || link === Link.OPENING)) return true;
+    const next = this.#text.charAt(this.#runs.end(k));
+    if (
+      this.#runs.size(k) <= 4 &&
+      (next === "/" || next === ":") &&
+      isDigit(this.#text.charCodeAt(this.#runs.end(k) + 1))
+    ) {
       return true;
-    return (
-      k + 1 < chain.starts.length &&
-      separatorBefore(this.#text, chain, k + 1) === "." &&
-      lengthOf(chain, k + 1) === 2
-    );
+    }
+    return this.#runs.link(k + 1) === Link.POINT && this.#runs.size(k + 1) === 2;
   }
 
-  /** 25-12-2018 and 2018.12.25 behind a label such as CONTACT. */
-  #isDate(chain: DigitChain, i: number, runs: number): boolean {
-    const shape = Array.from({ length: Math.min(runs, 3) }, (_, k) => lengthOf(chain, i + k)).join("-");
-    return runs >= 3 && (shape === "2-2-4" || shape === "4-2-2");
+  /** 25-12-2018 and 2018.12.25 behind a word such as CONTACT. */
+  #isDate(i: number): boolean {
+    return this.#runs.haveSizes(i, [2, 2, 4]) || this.#runs.haveSizes(i, [4, 2, 2]);
   }
 
-  #isFree(chain: DigitChain, i: number, runs: number): boolean {
-    const start = chain.starts[i] ?? 0;
-    if (wordBeginsAt(this.#text, chain.ends[i + runs - 1] ?? 0)) return false;
+  #isFree(i: number, count: number): boolean {
+    if (wordBeginsAt(this.#text, this.#runs.end(i + count - 1))) return false;
+    const start = this.#runs.start(i);
     return !wordEndsAt(this.#text, start) || this.#phoneLabels.standBefore(start);
   }
 
-  /** A grouping that only is the middle of something longer: 12-03-12345678, A/03-12345678, 1.03-12345678. */
-  #isPartOfMore(chain: DigitChain, i: number, runs: number): boolean {
-    const start = chain.starts[i] ?? 0;
-    const end = chain.ends[i + runs - 1] ?? 0;
-    const before = this.#text.charAt(start - 1);
-    if ((before === "-" || before === "/" || before === ".") && isWord(this.#text.charCodeAt(start - 2)))
-      return true;
-    const after = this.#text.charAt(end);
-    return (after === "-" || after === ".") && isDigit(this.#text.charCodeAt(end + 1));
+  /** Such a number is the end of something longer: 12-03-12345678, A/03-12345678, 1.03-12345678. */
+  #continuesWord(start: number): boolean {
+    const before = this.#text.charCodeAt(start - 1);
+    return before >= 45 && before <= 47 && isWord(this.#text.charCodeAt(start - 2));
+  }
+
+  #goesOn(end: number): boolean {
+    const after = this.#text.charCodeAt(end);
+    return (after === 45 || after === 46) && isDigit(this.#text.charCodeAt(end + 1));
+  }
+
+  #isBarcode(i: number, count: number): boolean {
+    const size = this.#runs.size(i);
+    return count === 1 && size >= 12 && passesGtin(this.#text, this.#runs.start(i), this.#runs.end(i));
   }
 
   /** `07-5547360 / 016-7993391`, `603-40232487, 40238191`. */
@@ -144,17 +146,18 @@ class PhoneSearch {
     );
   }
 
-  #add(chain: DigitChain, i: number, runs: number): void {
-    let start = chain.starts[i] ?? 0;
-    let end = chain.ends[i + runs - 1] ?? 0;
+  #add(i: number, count: number): void {
+    let start = this.#runs.start(i);
+    let end = this.#runs.end(i + count - 1);
     while (start > 0 && "+(".includes(this.#text.charAt(start - 1))) start--;
     if (this.#text.charAt(start - 1) === " " && this.#text.charAt(start - 2) === "+") start -= 2;
-    const tail = TOLL_FREE.test(this.#text.slice(start, end)) ? VANITY : SHORT_EXTENSION;
-    tail.lastIndex = end;
-    end += tail.exec(this.#text)?.[0].length ?? 0;
-    const digits = digitsOf(this.#text, chain, i, i + runs);
-    if (runs === 1 && digits.length >= 12 && passesGtin(digits) && !this.#phoneLabels.standBefore(start))
-      return;
+    const next = this.#text.charAt(end);
+    if (next === "/" || next === "-" || next === " ") {
+      const tail = next === "/" ? SHORT_EXTENSION : VANITY;
+      tail.lastIndex = end;
+      if (next === "/" || TOLL_FREE.test(this.#text.slice(start, end)))
+        end += tail.exec(this.#text)?.[0].length ?? 0;
+    }
     this.#matches.push({ start, end });
   }
 }

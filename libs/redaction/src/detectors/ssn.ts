@@ -1,8 +1,9 @@
 import { wordBeginsAt, wordEndsAt } from "../characters.js";
 import type { Match } from "../match.js";
-import { digitChains, digitsOf, lengthOf, separatorBefore } from "./digit-chain.js";
+import { DigitRuns, Link } from "./digit-runs.js";
 import { Labels } from "./labels.js";
 
+const GROUPING = [3, 2, 4];
 const WORDS = /(?<![a-z])(?:ssn|social security)(?![a-z])/gi;
 const FILLER = /^[\s"':.#()/=-]*(?:(?:no|num|number|is)[\s"':.#()=-]*){0,2}$/i;
 
@@ -11,29 +12,28 @@ const FILLER = /^[\s"':.#()/=-]*(?:(?:no|num|number|is)[\s"':.#()=-]*){0,2}$/i;
  * SSN. Numbers that are never issued (000, 666 and 9xx; 00; 0000) are none.
  */
 export function detectSsn(text: string): Match[] {
-  const matches: Match[] = [];
+  const runs = new DigitRuns(text);
   const labels = new Labels(text, WORDS, FILLER);
-  for (const chain of digitChains(text)) {
-    for (let i = 0; i < chain.starts.length; i++) {
-      const isGrouped = [3, 2, 4].every((size, k) => lengthOf(chain, i + k) === size);
-      if (!isGrouped && lengthOf(chain, i) !== 9) continue;
-      const runs = isGrouped ? 3 : 1;
-      const start = chain.starts[i] ?? 0;
-      const end = chain.ends[i + runs - 1] ?? 0;
-      if (wordEndsAt(text, start) || wordBeginsAt(text, end) || !isIssued(digitsOf(text, chain, i, i + runs)))
-        continue;
-      const hyphens = [separatorBefore(text, chain, i + 1), separatorBefore(text, chain, i + 2)];
-      const isHyphenated =
-        isGrouped && hyphens.every((separator) => separator === "-" || separator === "\u2011");
-      const isLonger =
-        separatorBefore(text, chain, i) === "-" ||
-        (i + 3 < chain.starts.length && separatorBefore(text, chain, i + 3) === "-");
-      if ((!isHyphenated || isLonger) && !labels.standBefore(start)) continue;
-      matches.push({ start, end });
-      i += runs - 1;
-    }
+  const matches: Match[] = [];
+  for (let i = 0; i < runs.count; i++) {
+    const size = runs.size(i);
+    if (size !== 3 && size !== 9) continue;
+    const count = size === 9 ? 1 : 3;
+    if (count === 3 && !runs.haveSizes(i, GROUPING)) continue;
+    const start = runs.start(i);
+    const end = runs.end(i + count - 1);
+    if (!isHyphenated(runs, i, count) && !labels.standBefore(start)) continue;
+    if (wordEndsAt(text, start) || wordBeginsAt(text, end) || !isIssued(runs.digits(i, count))) continue;
+    matches.push({ start, end });
+    i += count - 1;
   }
   return matches;
+}
+
+/** By hyphens, and not in the middle of something longer. */
+function isHyphenated(runs: DigitRuns, i: number, count: number): boolean {
+  if (count !== 3 || runs.link(i + 1) !== Link.HYPHEN || runs.link(i + 2) !== Link.HYPHEN) return false;
+  return runs.link(i) !== Link.HYPHEN && runs.link(i + 3) !== Link.HYPHEN;
 }
 
 function isIssued(digits: string): boolean {
