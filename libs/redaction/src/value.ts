@@ -76,7 +76,7 @@ class Walk {
         `A value is nested deeper than ${DEEPEST}: PII rules cannot look through it.`,
       );
     }
-    const key = `${reading.name} ${reading.place} ${reading.label}`;
+    const key = `${reading.name} ${reading.place} ${passesLabelOn(value) ? reading.label : ""}`;
     const seen = this.#seen.get(key) ?? new Map<object, { copy?: object; done?: object }>();
     this.#seen.set(key, seen);
     const known = seen.get(value);
@@ -115,15 +115,20 @@ class Walk {
   }
 }
 
+/** The items of a list stand under the key of the list: `{"phones": ["0123456789"]}`. */
+function passesLabelOn(value: object): boolean {
+  return Array.isArray(value) || value instanceof Set;
+}
+
 /** How the values under an object's keys are to be read; undefined for one that is kept as it is. */
 function reader(value: object, reading: Reading): (key: string) => Reading | undefined {
-  if (Array.isArray(value) || value instanceof Set) return () => reading;
+  if (passesLabelOn(value)) return () => reading;
   const ownPlace = reading.part ? undefined : placeOfMessage(value, reading.place);
   const place = value instanceof Error ? "error" : (ownPlace ?? reading.place);
   const part =
     ownPlace === undefined ? partFor(reading, value) : (key: string) => partOfMessage(key, ownPlace);
   return (key) => {
-    const label = `${reading.label} ${key}`.slice(-LONGEST_LABEL);
+    const label = key.slice(-LONGEST_LABEL);
     return part === undefined ? { place, label, name: "value" } : readingOf(part(key), place, key, label);
   };
 }
