@@ -62,6 +62,7 @@ export class UsageMeter extends BaseCallbackHandler {
     const generation = output.generations[0]?.[0];
     const message = generation && "message" in generation ? (generation.message as BaseMessage) : undefined;
     if (!call || !message || !isAIMessage(message)) return;
+    restoreFinishReason(message, generation?.generationInfo);
     this.answers.set(call.step, message);
     ownPrices ??= loadPrices();
     const used = usageOfCall(message, call.model, this.#services.prices ?? ownPrices);
@@ -102,4 +103,14 @@ export class UsageMeter extends BaseCallbackHandler {
       metrics?.inc("drover_model_cost_dollars_total", { ...labels, tenant: this.#tenant }, dollars);
     }
   }
+}
+
+/**
+ * LangChain loses OpenAI's reason for the end of an answer when it streams the answer for its own callbacks, and
+ * keeps it beside the message only. Without it, an answer that broke off looks like one that was finished.
+ */
+function restoreFinishReason(message: AIMessage, info: Record<string, unknown> | undefined): void {
+  const reason = info?.finish_reason;
+  if (typeof reason !== "string" || message.response_metadata.finish_reason !== undefined) return;
+  message.response_metadata = { ...message.response_metadata, finish_reason: reason };
 }

@@ -1,5 +1,4 @@
-import type { CounterLimit, Counters } from "@drover/contracts";
-import { matchesTool } from "@drover/contracts";
+import { type CounterLimit, type Counters, DroverError, matchesTool } from "@drover/contracts";
 import type { RunContext } from "../execute/run-context.js";
 import type { EffectivePolicy } from "./policy.js";
 
@@ -39,7 +38,10 @@ async function take<L extends Rule>(
 ): Promise<Reached<L> | undefined> {
   if (limits.length === 0) return undefined;
   const full = await counters.take([...limits.map(({ counter }) => counter), ...more]);
-  const found = limits.find(({ counter }) => `${counter.scope}:${counter.name}` === full);
+  const isFull = (counter: CounterLimit) => `${counter.scope}:${counter.name}` === full;
+  if (full === null || more.some(isFull)) return undefined;
+  const found = limits.find(({ counter }) => isFull(counter));
+  if (!found) throw new DroverError("INTERNAL", `The counters refused '${full}', which was not asked for.`);
   return (
     found && { rule: found.rule, scope: found.counter.scope, limit: found.rule[found.counter.scope] ?? 0 }
   );
