@@ -12,6 +12,8 @@ const CHUNK = 32;
 export interface EncodeHooks {
   /** The body of a message, or undefined if the value is not one. */
   message(value: object): Body | undefined;
+  /** The bodies of a list of messages, or undefined if it is something else. */
+  messages(list: readonly unknown[]): readonly Body[] | undefined;
   text(text: string): string;
 }
 
@@ -22,9 +24,15 @@ export function encodeValue(value: unknown, hooks: EncodeHooks): Template {
   return encoder.done();
 }
 
+const NO_HOOKS: EncodeHooks = {
+  message: () => undefined,
+  messages: () => undefined,
+  text: (text) => text,
+};
+
 /** A message's class and fields as one text. Nothing in it is shared, apart from what holds a message itself. */
 export function encodeMessage(name: string, message: object): string {
-  const encoder = new Encoder({ message: () => undefined, text: (text) => text }, false);
+  const encoder = new Encoder(NO_HOOKS, false);
   encoder.message(name, message);
   return encoder.done().join("");
 }
@@ -160,22 +168,10 @@ class Encoder {
   }
 
   #array(value: readonly unknown[]): void {
-    const bodies = this.shares ? this.#bodiesOf(value) : undefined;
+    const bodies = this.shares ? this.hooks.messages(value) : undefined;
     if (bodies !== undefined) this.#out.slot(new BodyList(bodies));
     else if (this.shares && value.length >= CHUNKED_FROM) this.#chunks(value);
     else this.#elements(value);
-  }
-
-  /** The bodies of an array that holds nothing but messages. */
-  #bodiesOf(value: readonly unknown[]): Body[] | undefined {
-    if (value.length === 0) return undefined;
-    const bodies: Body[] = [];
-    for (const one of value) {
-      const body = typeof one === "object" && one !== null ? this.hooks.message(one) : undefined;
-      if (body === undefined) return undefined;
-      bodies.push(body);
-    }
-    return bodies;
   }
 
   #chunks(value: readonly unknown[]): void {

@@ -1,13 +1,16 @@
 import type { RedactionPlace, Redactor } from "@drover/contracts";
 import { Body } from "./body.js";
 import { encodeMessage } from "./encode.js";
-import { compareMessage, fieldsOf, messageClass, type Snapshot, snapshotOf } from "./messages.js";
+import { compareMessage, type Snapshot, snapshotOf } from "./message-snapshot.js";
+import { messageClass } from "./messages.js";
 
 interface Known {
   body: Body;
   snapshot: Snapshot;
   /** Whether the body is the message as a whole, and not a reference with another id. */
   whole: boolean;
+  /** The call in which it was compared last. */
+  call: number;
 }
 
 const PLACES: Record<string, RedactionPlace> = { human: "input", ai: "output", tool: "tool_result" };
@@ -19,39 +22,77 @@ const PLACES: Record<string, RedactionPlace> = { human: "input", ai: "output", t
  */
 export class MessageBodies {
   readonly #known = new WeakMap<object, Known>();
+  /** The list that was met last, by place: most lists are that one and a few more. */
+  #list: { messages: readonly unknown[]; known: readonly Known[]; bodies: readonly Body[] } = {
+    messages: [],
+    known: [],
+    bodies: [],
+  };
+  #call = 0;
 
   constructor(readonly redactor: Redactor) {}
 
+  /** A new put or putWrites begins. Until it returns nobody can change a message: each is compared once. */
+  beginCall(): void {
+    this.#call += 1;
+  }
+
   /** Undefined if the value is not a message. */
   bodyOf(value: object): Body | undefined {
-    const known = this.#known.get(value);
-    if (known !== undefined) {
-      const difference = compareMessage(value, known.snapshot);
-      if (difference === "same") return known.body;
-      if (difference === "id" && known.whole) return this.#withId(value, known);
+    return this.#current(value, this.#known.get(value))?.body;
+  }
+
+  /** Undefined if anything in the list is not a message. The same bodies come as the same array. */
+  bodiesOf(list: readonly unknown[]): readonly Body[] | undefined {
+    if (list.length === 0) return undefined;
+    const before = this.#list;
+    const bodies: Body[] = [];
+    const all: Known[] = [];
+    let isSame = list.length === before.bodies.length;
+    for (let i = 0; i < list.length; i += 1) {
+      const value = list[i];
+      if (typeof value !== "object" || value === null) return undefined;
+      const at = before.messages[i] === value ? before.known[i] : this.#known.get(value);
+      const known = this.#current(value, at);
+      if (known === undefined) return undefined;
+      all.push(known);
+      bodies.push(known.body);
+      isSame = isSame && known.body === before.bodies[i];
     }
-    const name = messageClass(value);
-    if (name === undefined) return undefined;
-    const place = PLACES[(value as { type: string }).type] ?? "output";
-    const text = encodeMessage(name, this.redactor.value(value, place));
-    const body = new Body([text]);
-    this.#remember(value, body, true);
-    return body;
+    this.#list = { messages: [...list], known: all, bodies: isSame ? before.bodies : bodies };
+    return this.#list.bodies;
   }
 
   /** A message that was read: its object is new, its body is stored. */
   read(message: object, body: Body, whole: boolean): void {
-    this.#remember(message, body, whole);
+    this.#known.set(message, { body, snapshot: snapshotOf(message), whole, call: 0 });
   }
 
-  #withId(message: object, known: Known): Body {
-    const id = JSON.stringify((message as { id: string }).id);
-    const body = new Body(['{"$":"i","v":[', known.body, `,${id}]}`]);
-    this.#remember(message, body, false);
-    return body;
+  /** What stands for the message as it is now. */
+  #current(value: object, known: Known | undefined): Known | undefined {
+    if (known === undefined) return this.#add(value);
+    if (known.call === this.#call) return known;
+    const difference = compareMessage(value, known.snapshot);
+    if (difference === "changed" || (difference === "id" && !known.whole)) return this.#add(value);
+    if (difference === "id") {
+      const id = JSON.stringify((value as { id: string }).id);
+      known.body = new Body(['{"$":"i","v":[', known.body, `,${id}]}`]);
+      known.whole = false;
+      known.snapshot[0] = (value as { id: string }).id;
+    }
+    known.call = this.#call;
+    return known;
   }
 
-  #remember(message: object, body: Body, whole: boolean): void {
-    this.#known.set(message, { body, snapshot: snapshotOf(fieldsOf(message)), whole });
+  #add(value: object): Known | undefined {
+    const name = messageClass(value);
+    if (name === undefined) return undefined;
+    const place = PLACES[(value as { type: string }).type] ?? "output";
+    const body = new Body([encodeMessage(name, this.redactor.value(value, place))]);
+    const snapshot = snapshotOf(value);
+    const known = this.#known.get(value) ?? { body, snapshot, whole: true, call: 0 };
+    Object.assign(known, { body, snapshot, whole: true, call: this.#call });
+    this.#known.set(value, known);
+    return known;
   }
 }

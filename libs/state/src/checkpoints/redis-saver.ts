@@ -90,6 +90,7 @@ export class RedisSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const { thread_id, checkpoint_ns: namespace = "", checkpoint_id: parent } = config.configurable ?? {};
     const threadId = required("put", "thread_id", thread_id);
+    this.#messages.beginCall();
     const values = new Map<string, Template | undefined>();
     const others = new Map<string, Template>();
     const { channel_values, channel_versions } = checkpoint;
@@ -131,6 +132,7 @@ export class RedisSaver extends BaseCheckpointSaver {
     const { thread_id, checkpoint_ns: namespace = "", checkpoint_id } = config.configurable ?? {};
     const threadId = required("putWrites", "thread_id", thread_id);
     const checkpointId = required("putWrites", "checkpoint_id", checkpoint_id);
+    this.#messages.beginCall();
     const encode = (channel: string, value: unknown) =>
       this.#encode(value, channel === "__error__" ? "error" : channel === "__start__" ? "input" : "output");
     const task = taskWrites(writes, taskId, taskPath, encode);
@@ -159,6 +161,7 @@ export class RedisSaver extends BaseCheckpointSaver {
   #encode(value: unknown, place: RedactionPlace): Template {
     const hooks: EncodeHooks = {
       message: (one) => this.#messages.bodyOf(one),
+      messages: (list) => this.#messages.bodiesOf(list),
       text: (text) => this.#redactor.text(text, place),
     };
     return encodeValue(value, hooks);

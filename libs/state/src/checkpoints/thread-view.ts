@@ -23,6 +23,7 @@ export class ThreadView {
   readonly #lowest: number[] = [];
   readonly #bodies: (Body | undefined)[] = [];
   readonly #byText = new Map<string, number>();
+  #lastList: { bodies: readonly Body[]; numbers: readonly number[]; rendered: Rendered } | undefined;
   from: number;
   count: number;
 
@@ -98,16 +99,29 @@ export class ThreadView {
   }
 
   #list({ bodies }: BodyList, fresh: string[]): Rendered {
+    const last = this.#lastList;
+    if (last?.bodies === bodies) return last.rendered;
+    const numbers: number[] = [];
     let lowest = Number.POSITIVE_INFINITY;
-    const numbers = bodies.map((body) => {
-      const number = this.#place(body, fresh);
-      const low = this.#lowest[number] ?? number;
-      if (low < lowest) lowest = low;
-      return number;
-    });
+    let shares = false;
+    for (let i = 0; i < bodies.length; i += 1) {
+      const body = bodies[i] as Body;
+      if (body === last?.bodies[i]) {
+        numbers.push(last.numbers[i] as number);
+        shares = true;
+      } else {
+        const number = this.#place(body, fresh);
+        numbers.push(number);
+        lowest = Math.min(lowest, this.#lowest[number] ?? number);
+      }
+    }
+    // What the last list needed is a bound for what both have in common.
+    if (shares && last !== undefined) lowest = Math.min(lowest, last.rendered.lowest);
     const runs = runsOf(numbers, MOST_RUNS);
     const [mark, pieces] = runs === undefined ? ["L", this.refs.place(numbers)] : ["l", runs];
-    return { text: `{"$":"${mark}","v":[${pieces.join()}]}`, lowest };
+    const rendered = { text: `{"$":"${mark}","v":[${pieces.join()}]}`, lowest };
+    this.#lastList = { bodies, numbers, rendered };
+    return rendered;
   }
 
   #place(body: Body, fresh: string[]): number {

@@ -1,0 +1,166 @@
+import { performance } from "node:perf_hooks";
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { Redis } from "ioredis";
+import { createAgent } from "langchain";
+import { z } from "zod";
+import { createKeys } from "../keys.js";
+import { RedisSaver } from "./redis-saver.js";
+import { CountingMemorySaver } from "./testing/counting-memory-saver.js";
+import { ScriptedModel } from "./testing/scripted-model.js";
+import { startSlowProxy } from "./testing/slow-proxy.js";
+
+export interface CheckpointFigures {
+  /** Redis's own accounting (MEMORY USAGE) of the thread's keys. */
+  bytes: number;
+  /** What MemorySaver serialises for the same turns. */
+  memorySaverBytes: number;
+  serialTripsPerSuperstep: number;
+  putP50Ms: number;
+  /** Milliseconds for which the event loop was busy from the call of a put to its end. */
+  blockingPutP95Ms: number;
+  /** A cold load of the newest state by a new saver. */
+  loadP50Ms: number;
+}
+
+const DELAY_MS = 20;
+const LOADS = 15;
+/** Turns over which the end of a thread is measured. */
+const MEASURED = 10;
+
+/** Measures a thread of an agent with createAgent's defaults: one tool call with a result of 1 KB a turn. */
+export async function benchCheckpoints(
+  redisUrl: string,
+  turns: readonly number[] = [10, 100, 300],
+): Promise<{ turns: Record<string, CheckpointFigures> }> {
+  const redis = new Redis(redisUrl);
+  const figures: Record<string, CheckpointFigures> = {};
+  try {
+    for (const count of turns) figures[count] = await measure(redis, count);
+  } finally {
+    redis.disconnect();
+  }
+  return { turns: figures };
+}
+
+async function measure(redis: Redis, turns: number): Promise<CheckpointFigures> {
+  const tenant = `bench-${process.pid}-${Date.now()}`;
+  const keys = createKeys();
+  const saverOn = (client: Redis) => new RedisSaver({ redis: client, keys, tenant });
+  const saver = new TimedSaver({ redis, keys, tenant });
+  for (let turn = 0; turn < turns; turn += 1) {
+    if (turn === turns - MEASURED) saver.reset();
+    await takeTurn(saver, turn);
+  }
+  const bytes = await memoryOf(redis, keys.thread(tenant, "t").base);
+  const memory = new CountingMemorySaver();
+  for (let turn = 0; turn < turns; turn += 1) await takeTurn(memory, turn);
+  const loads: number[] = [];
+  for (let i = 0; i < LOADS; i += 1) {
+    const start = performance.now();
+    await saverOn(redis).getTuple({ configurable: { thread_id: "t" } });
+    loads.push(performance.now() - start);
+  }
+  const figures = {
+    bytes,
+    memorySaverBytes: memory.bytes,
+    serialTripsPerSuperstep: await serialTrips(redis, saverOn, turns),
+    putP50Ms: percentile(saver.wall, 0.5),
+    blockingPutP95Ms: percentile(saver.busy, 0.95),
+    loadP50Ms: percentile(loads, 0.5),
+  };
+  await saver.deleteThread("t");
+  return figures;
+}
+
+/** Wall time that the delay added to a turn, in delays, for each superstep. The load and the input count too. */
+async function serialTrips(
+  redis: Redis,
+  saverOn: (client: Redis) => RedisSaver,
+  turns: number,
+): Promise<number> {
+  const { host = "127.0.0.1", port = 6379 } = redis.options;
+  const proxy = await startSlowProxy({ host, port }, DELAY_MS);
+  const slow = new Redis(proxy.port, "127.0.0.1");
+  await slow.ping();
+  let supersteps = 0;
+  const time = async (client: Redis, from: number) => {
+    const saver = saverOn(client);
+    const start = performance.now();
+    for (let turn = from; turn < from + 3; turn += 1) await takeTurn(saver, turn);
+    return performance.now() - start;
+  };
+  const direct = await time(redis, turns);
+  const delayed = await time(slow, turns + 3);
+  let inputs = 0;
+  for await (const { metadata } of saverOn(redis).list({ configurable: { thread_id: "t" } })) {
+    if (metadata?.source === "loop") supersteps += 1;
+    else inputs += 1;
+    if (inputs === 3) break;
+  }
+  slow.disconnect();
+  await proxy.stop();
+  return (delayed - direct) / DELAY_MS / supersteps;
+}
+
+const lookUp = tool(async ({ n }) => `${n}:${"r".repeat(1000)}`, {
+  name: "look_up",
+  description: "Looks something up.",
+  schema: z.object({ n: z.number() }),
+});
+
+async function takeTurn(checkpointer: BaseCheckpointSaver, turn: number): Promise<void> {
+  const model = new ScriptedModel((messages) =>
+    messages.at(-1)?.getType() === "human"
+      ? new AIMessage({
+          content: "",
+          tool_calls: [{ name: "look_up", args: { n: turn }, id: `call-${turn}`, type: "tool_call" }],
+          response_metadata: {
+            tokenUsage: { promptTokens: 900 + turn, completionTokens: 21, totalTokens: 921 + turn },
+          },
+        })
+      : new AIMessage({ content: `The answer to question ${turn} is ${"a".repeat(120)}.` }),
+  );
+  const agent = createAgent({ model, tools: [lookUp], checkpointer });
+  await agent.invoke(
+    { messages: [new HumanMessage(`Question ${turn}: what is written in document ${turn * 7}?`)] },
+    { configurable: { thread_id: "t" }, durability: "sync" },
+  );
+}
+
+class TimedSaver extends RedisSaver {
+  wall: number[] = [];
+  busy: number[] = [];
+
+  reset(): void {
+    this.wall = [];
+    this.busy = [];
+  }
+
+  override async put(...args: Parameters<RedisSaver["put"]>): ReturnType<RedisSaver["put"]> {
+    const start = performance.now();
+    const before = performance.eventLoopUtilization();
+    const config = await super.put(...args);
+    this.busy.push(performance.eventLoopUtilization(before).active);
+    this.wall.push(performance.now() - start);
+    return config;
+  }
+}
+
+async function memoryOf(redis: Redis, base: string): Promise<number> {
+  let bytes = 0;
+  let cursor = "0";
+  const pattern = `${base.replace(/[[\]*?\\]/g, "\\$&")}*`;
+  do {
+    const [next, found] = await redis.scan(cursor, "MATCH", pattern, "COUNT", 1000);
+    cursor = next;
+    for (const key of found) bytes += (await redis.memory("USAGE", key, "SAMPLES", 0)) ?? 0;
+  } while (cursor !== "0");
+  return bytes;
+}
+
+function percentile(values: readonly number[], at: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * at))] ?? 0) * 100) / 100;
+}
