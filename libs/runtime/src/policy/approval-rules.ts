@@ -1,4 +1,4 @@
-import { DEFAULT_DECISIONS, type DecisionType, matchesTool } from "@drover/contracts";
+import { type DecisionType, matchesTool } from "@drover/contracts";
 import type { Describe, EffectivePolicy, WhenPredicate } from "./policy.js";
 
 /** What is asked about a tool's calls. */
@@ -9,7 +9,7 @@ export interface ApprovalRule {
 }
 
 export function asksForApproval(policy: EffectivePolicy): boolean {
-  return Object.values(policy.approvals).some((rule) => rule !== false);
+  return Object.values(policy.approvals).some((rule) => rule !== null);
 }
 
 /** The rule for a tool: its own name's before a pattern's, patterns in their order; undefined if nobody is asked. */
@@ -17,8 +17,6 @@ export function approvalRuleFor(policy: EffectivePolicy, tool: string): Approval
   const pattern = Object.hasOwn(policy.approvals, tool)
     ? tool
     : Object.keys(policy.approvals).find((candidate) => matchesTool(candidate, tool));
-  const rule = pattern === undefined ? false : policy.approvals[pattern];
-  if (rule === undefined || rule === false) return undefined;
-  if (rule === true) return { decisions: DEFAULT_DECISIONS, description: undefined, when: undefined };
-  return { decisions: rule.decisions, description: rule.description, when: rule.when };
+  const rule = pattern === undefined ? undefined : policy.approvals[pattern];
+  return rule ? { decisions: rule.decisions, description: rule.description, when: rule.when } : undefined;
 }

@@ -43,17 +43,18 @@ export async function askForApproval(
   const ahead: string[] = [];
   for (const call of calls) {
     if (tools && !tools.has(call.name)) continue;
-    const request = { toolCall: call, state, runtime };
-    const rule = asked ? undefined : await gatedBy(policy, request);
     if (asked?.has(call.id ?? "")) {
       gated.push({ call, rule: approvalRuleFor(policy, call.name) ?? missingRule(call) });
-    } else if (rule) {
-      const refusal = await refusedAhead(policy, request, ahead, run);
+    } else {
+      const request = { toolCall: call, state, runtime };
+      const rule = await gatedBy(policy, request);
+      const refusal = rule && (await refusedAhead(policy, request, ahead, run));
       if (refusal) {
         answers.push(refusal);
         continue;
       }
-      gated.push({ call, rule });
+      // A call that was not asked about and would be now is left to the gate in front of its tool.
+      if (rule && !asked) gated.push({ call, rule });
     }
     ahead.push(call.name);
   }

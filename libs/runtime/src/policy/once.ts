@@ -1,5 +1,5 @@
 import { DroverError, isDroverError } from "@drover/contracts";
-import { ToolMessage } from "@langchain/core/messages";
+import { isAIMessage, ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { type Command, isCommand, isGraphBubbleUp } from "@langchain/langgraph";
 import type { ToolCallRequest } from "langchain";
@@ -55,7 +55,7 @@ export async function once(call: OnceCall): Promise<Answer> {
   const { toolCall, runtime } = call.request;
   const run = runOf(runtime);
   const { effects } = run.services;
-  const effectId = `${runtime.configurable?.checkpoint_ns ?? ""}:${toolCall.id}`;
+  const effectId = effectIdOf(call.request);
   const claim = await effects.claim(effectId);
   if (claim.state === "committed") return replayed(toolCall, claim.result as Kept, run);
   if (claim.state === "unknown") {
@@ -71,6 +71,17 @@ export async function once(call: OnceCall): Promise<Answer> {
     if (found.outcome === "unknown") throw unknown(toolCall, run);
   }
   return claimed(effectId, call, run);
+}
+
+/**
+ * Names a tool call within its thread: the same wherever and whenever it is executed. Some providers number the calls
+ * of each answer anew, so the answer's own id belongs to it.
+ */
+function effectIdOf({ toolCall, state, runtime }: ToolCallRequest): string {
+  const asker = state.messages.findLast(
+    (message) => isAIMessage(message) && message.tool_calls?.some((call) => call.id === toolCall.id),
+  );
+  return `${asker?.id ?? runtime.configurable?.checkpoint_ns ?? ""}:${toolCall.id}`;
 }
 
 async function claimed(effectId: string, call: OnceCall, run: RunContext): Promise<Answer> {
@@ -137,7 +148,7 @@ function unknown({ name, id }: ToolCall, { services, activation }: RunContext): 
   services.metrics?.inc("drover_effects_unknown_total", { agent: activation.agent, tool: name });
   return new DroverError(
     "EFFECT_UNKNOWN",
-    `'${name}' (call ${id}) was started before and its outcome is not known: it is not repeated. Look at the other side, ` +
-      "then retry the run with the result settled there, or give the tool a hook with withReconcile().",
+    `'${name}' (call ${id}) was started before and its outcome is not known, so it is not repeated. Look on the other side what ` +
+      "became of it. A hook given with withReconcile() finds that out by itself.",
   );
 }

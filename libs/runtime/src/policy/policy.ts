@@ -1,5 +1,6 @@
 import {
   approvalSchema,
+  type DecisionType,
   modelRetrySchema,
   type PolicyData,
   parseOrThrow,
@@ -42,11 +43,16 @@ function renamed(value: unknown): unknown {
   return name;
 }
 
-const onFailure = <T extends "error" | "continue">(byDefault: T) =>
+type FailureAction = "error" | "continue" | OnFailure;
+
+const isFailureAction = (value: unknown) =>
+  value === "error" || value === "continue" || typeof value === "function";
+
+const onFailure = (byDefault: "error" | "continue") =>
   z
     .preprocess(
       renamed,
-      z.union([z.enum(["error", "continue"]), fn<OnFailure>("(error) => the text for the model")]),
+      z.custom<FailureAction>(isFailureAction, "is 'error', 'continue' or (error) => the text for the model"),
     )
     .default(byDefault);
 const retryOn = fn<RetryOn>("(error) => whether to try again").optional();
@@ -60,15 +66,20 @@ const policySchema = z.strictObject({
   approvals: z
     .record(
       toolPatternSchema,
-      z.union([
-        z.boolean(),
-        approvalSchema.extend({
-          description: z
-            .union([z.string().max(10_000), fn<Describe>("(toolCall, state, runtime) => text")])
-            .optional(),
-          when: fn<WhenPredicate>("(request) => whether to ask").optional(),
-        }),
-      ]),
+      z.preprocess(
+        (value) => (typeof value === "boolean" ? (value ? {} : null) : value),
+        approvalSchema
+          .extend({
+            description: z
+              .custom<string | Describe>(
+                (value) => typeof value === "string" || typeof value === "function",
+                "is a text or (toolCall, state, runtime) => text",
+              )
+              .optional(),
+            when: fn<WhenPredicate>("(request) => whether to ask").optional(),
+          })
+          .nullable(),
+      ),
     )
     .default({}),
   guards: z.record(toolPatternSchema, fn<Guard>("(request) => why not, or undefined")).default({}),
@@ -81,20 +92,26 @@ const policySchema = z.strictObject({
 export type EffectivePolicy = z.output<typeof policySchema>;
 
 /** What `defineAgent` takes: the data of a policy file, and functions where a file can have none. */
-export type Policy = Omit<PolicyData, "modelRetry" | "toolRetry" | "approvals" | "toolErrors"> &
-  Pick<z.input<typeof policySchema>, "approvals" | "guards" | "toolErrors"> & {
-    modelRetry?: NonNullable<PolicyData["modelRetry"]> | FunctionsOf<"modelRetry">;
-    toolRetry?: ToolRetry[];
-  };
+export type Policy = Omit<PolicyData, "modelRetry" | "toolRetry" | "approvals" | "toolErrors"> & {
+  modelRetry?: WithFunctions<NonNullable<PolicyData["modelRetry"]>> | undefined;
+  toolRetry?: WithFunctions<NonNullable<PolicyData["toolRetry"]>[number]>[] | undefined;
+  approvals?: Record<string, boolean | Approval> | undefined;
+  guards?: Record<string, Guard> | undefined;
+  toolErrors?: (NonNullable<PolicyData["toolErrors"]> & { onError?: OnToolError | undefined }) | undefined;
+};
 
-type FunctionsOf<K extends "modelRetry"> = Omit<NonNullable<PolicyData[K]>, "onFailure"> & {
-  onFailure?: "error" | "continue" | OnFailure | undefined;
+type WithFunctions<T> = Omit<T, "onFailure"> & {
+  onFailure?: FailureAction | undefined;
   retryOn?: RetryOn | undefined;
 };
-type ToolRetry = Omit<NonNullable<PolicyData["toolRetry"]>[number], "onFailure"> & {
-  onFailure?: "error" | "continue" | OnFailure | undefined;
-  retryOn?: RetryOn | undefined;
-};
+
+export interface Approval {
+  /** Default: approve, edit, reject. */
+  decisions?: DecisionType[] | undefined;
+  description?: string | Describe | undefined;
+  /** Asked for each call; default: every call needs a decision. */
+  when?: WhenPredicate | undefined;
+}
 
 /** Throws INVALID_POLICY with the path of every wrong key. */
 export function parsePolicy(policy: unknown): EffectivePolicy {

@@ -65,7 +65,10 @@ export function decisionsIn(value: unknown, gated: readonly Gated[]): Decision[]
     );
   }
   return list.map((given: Record<string, unknown>, i) => {
-    const { toolCallId: _, ...rest } = given ?? {};
+    const { toolCallId, ...rest } = given ?? {};
+    if (toolCallId !== undefined && toolCallId !== gated[i]?.call.id) {
+      throw new DroverError("INVALID_DECISION", `Decision ${i + 1} is about another tool call.`);
+    }
     const parsed = decisionSchema.safeParse(rest);
     const allowed = gated[i]?.rule.decisions ?? [];
     if (parsed.success && allowed.includes(parsed.data.type)) return parsed.data;
