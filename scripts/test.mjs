@@ -1,5 +1,5 @@
 /**
- * `npm test [-- <vitest filters>]`: set-up, format and lint, types and build, tests. Every phase runs, so that one
+ * `npm test [-- <vitest filters>]`: set-up, format and lint, types and build, tests' types, tests. Every phase runs, so that one
  * round shows all there is to mend, unless set-up fails. The last line is `N passed, N failed`, alone; a phase that
  * fails before the tests counts as one failed. Exits with code 1 on any failure. Asks nothing unless on a terminal.
  */
@@ -20,6 +20,9 @@ const ready = await phase("set-up", () => setup({ forTests: true, yes: args.incl
 if (ready) {
   await phase("format and lint", () => mustSucceed("node_modules/@biomejs/biome/bin/biome", ["check"]));
   await phase("types and build", () => build(root, thisMachine(), { always: true }));
+  await phase("types of tests", () =>
+    mustSucceed("node_modules/typescript/bin/tsc", ["-p", "tsconfig.tests.json"]),
+  );
   await tests();
 }
 

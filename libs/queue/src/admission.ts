@@ -11,8 +11,8 @@ import {
   runRequestSchema,
   type Transition,
 } from "@drover/contracts";
-import { assertPayloadSize, idempotencyConflict, type RunRef, type State } from "@drover/state";
-import { publish } from "./publisher.js";
+import { encodePayload, idempotencyConflict, type RunRef, type State } from "@drover/state";
+import { announce } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
 
 export interface AdmissionOptions {
@@ -27,6 +27,7 @@ export interface AdmissionOptions {
 interface Prepared {
   run: RunRef;
   request: AcceptedRequest;
+  payload: Buffer | string;
   hash: string;
 }
 
@@ -56,34 +57,59 @@ export async function admit(
     prepare(request, requests.length > 1 ? i : null, known, options),
   );
   const accepted: Accepted[] = [];
+  const announced: Promise<void>[] = [];
   for (let i = 0; i < prepared.length; i += CHUNK) {
-    accepted.push(...(await admitChunk(state, queue, prepared.slice(i, i + CHUNK))));
+    const chunk = prepared.slice(i, i + CHUNK);
+    const mark = await reserve(state, chunk);
+    const admitted = await Promise.all(
+      chunk.map((p) => state.runs.admit(p.run, p.request, p.payload, p.hash)),
+    );
+    accepted.push(
+      ...admitted.map(({ what, behind }, at) => ({
+        run: (chunk[at] as Prepared).run,
+        behind,
+        existed: what === "exists",
+      })),
+    );
+    // Redis works on this chunk while the next one is prepared.
+    announced.push(
+      announceMarked(
+        state,
+        queue,
+        mark,
+        chunk,
+        admitted.map((a) => a.transition),
+      ),
+    );
   }
+  await Promise.all(announced);
   return accepted;
 }
 
-async function admitChunk(state: State, queue: RunQueue, chunk: readonly Prepared[]): Promise<Accepted[]> {
-  const threads = chunk.map((p) => p.run);
-  const [mark] = await Promise.all([state.indexes.mark(threads), ...chunk.map((p) => reserve(state, p))]);
-  const transitions: Transition[] = [];
-  const accepted = await Promise.all(
-    chunk.map(async ({ run, request, hash }) => {
-      const reply = await state.runs.admit(run, request, hash);
-      transitions.push(...reply.transitions);
-      return {
-        run,
-        behind: reply.what === "admitted" ? reply.behind : null,
-        existed: reply.what === "exists",
-      };
-    }),
+async function announceMarked(
+  state: State,
+  queue: RunQueue,
+  mark: string,
+  chunk: readonly Prepared[],
+  transitions: readonly Transition[],
+): Promise<void> {
+  await announce(state, queue, transitions);
+  await state.indexes.unmark(
+    mark,
+    chunk.map((p) => p.run),
   );
-  await publish(state, queue, transitions);
-  await state.indexes.unmark(mark, threads);
-  return accepted;
 }
 
-/** Binds the idempotency key to run, thread and request before anything is written for them. */
-async function reserve(state: State, { run, request, hash }: Prepared): Promise<void> {
+/** Before anything is written for them: marks the threads, binds the idempotency keys. Gives the mark. */
+async function reserve(state: State, chunk: readonly Prepared[]): Promise<string> {
+  const [mark] = await Promise.all([
+    state.indexes.mark(chunk.map((p) => p.run)),
+    ...chunk.map((p) => bindKey(state, p)),
+  ]);
+  return mark;
+}
+
+async function bindKey(state: State, { run, request, hash }: Prepared): Promise<void> {
   if (request.idempotencyKey === undefined) return;
   const bound = `${run.threadId}\n${hash}`;
   if ((await state.indexes.reserve(run.tenant, request.idempotencyKey, bound)) !== bound)
@@ -111,14 +137,17 @@ function prepare(
     context: redactor.value(parsed.context, "input"),
     metadata: redactor.value(parsed.metadata, "metadata"),
   };
-  assertPayloadSize([request.input, request.context], options.maxPayloadBytes, "The input");
+  const payload = encodePayload(
+    { input: request.input, context: request.context },
+    { bytes: options.maxPayloadBytes, what: "The input" },
+  );
   const { tenant, idempotencyKey: key } = request;
   const run: RunRef = {
     tenant,
     threadId: request.threadId ?? (key === undefined ? newThreadId() : derivedUuid("thread", tenant, key)),
     runId: key === undefined ? newRunId() : derivedUuid("run", tenant, key),
   };
-  return { run, request, hash: key === undefined ? run.runId : hashOf(request) };
+  return { run, request, payload, hash: key === undefined ? run.runId : hashOf(request) };
 }
 
 function hashOf(request: AcceptedRequest): string {

@@ -159,7 +159,7 @@ describe("a run", () => {
       error: { code: "MODEL_ERROR", message: "503" },
       retryable: true,
       endedBy: "error",
-      usage: { ...completed().usage, modelCalls: 1 } as never,
+      usage: { ...completed().usage, modelCalls: 1 },
     };
     await work({ act: () => failed });
     const run = await (await client.enqueueRun({ agent: "clerk", input: "x", maxAttempts: 2 })).result({
@@ -211,7 +211,7 @@ describe("an approval", () => {
         value: null,
       },
     ],
-    usage: completed().usage as never,
+    usage: completed().usage,
   });
 
   it("is listed, answered once, and its run goes on by itself", async () => {

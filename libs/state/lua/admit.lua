@@ -1,34 +1,40 @@
 -- Accepts a run: writes its record and puts it into its thread's lane, or makes it the thread's current run.
--- KEYS thread, lane, outbox, run, events
--- ARGV run id, hash of the request, strategy, input (bytes), request (JSON), agent, batch or '', priority,
---      delay ms, deadline ms or '', max attempts
--- Returns {'admitted', transition, current run or ''} | {'exists', unpublished transition...} | {'conflict'} | {'busy', current}
-local run_id, hash, strategy = ARGV[1], ARGV[2], ARGV[3]
-local keys = run_keys(KEYS, run_id)
+-- Nothing goes into the outbox: the thread is marked, and `republish` finds what a crash leaves.
+-- KEYS base of the thread's keys
+-- ARGV run id, input (bytes), request (JSON), and as JSON: hash, strategy, agent, batchId, priority, delayMs,
+--      deadlineMs, maxAttempts
+-- Returns {'admitted', transition, current run or ''} | {'exists', transition} | {'conflict'} | {'busy', current}
+local run_id, head = ARGV[1], cjson.decode(ARGV[4])
+local keys = keys_of(KEYS[1], run_id)
 
 local known = redis.call('HGET', keys.run, 'hash')
-if known then
-  if known ~= hash then return {'conflict'} end
-  return {'exists', unpack(redis.call('HVALS', keys.outbox))}
-end
+if known == head.hash then return {'exists', as_it_stands(keys, run_id, now_ms())} end
+if known then return {'conflict'} end
 
 local current = redis.call('HGET', keys.thread, 'current')
-if current and strategy == 'reject' then return {'busy', current} end
+if current and head.strategy == 'reject' then return {'busy', current} end
 
 local now = now_ms()
-redis.call('HSET', keys.run, 'hash', hash, 'input', ARGV[4], 'request', ARGV[5], 'agent', ARGV[6],
-  'priority', ARGV[8], 'maxAttempts', ARGV[11], 'status', 'pending', 'seq', 1, 'kind', 'start', 'delivery', 1,
-  'attempt', 1, 'createdAt', now)
-if ARGV[7] ~= '' then redis.call('HSET', keys.run, 'batch', ARGV[7]) end
-if ARGV[9] ~= '0' then redis.call('HSET', keys.run, 'delayUntil', now + tonumber(ARGV[9])) end
-if ARGV[10] ~= '' then redis.call('HSET', keys.run, 'deadlineAt', now + tonumber(ARGV[10])) end
+local deadline = head.deadlineMs and now + head.deadlineMs or nil
+local record = {'hash', head.hash, 'input', ARGV[2], 'request', ARGV[3], 'agent', head.agent, 'priority', head.priority,
+  'maxAttempts', head.maxAttempts, 'status', 'pending', 'seq', 1, 'kind', 'start', 'delivery', 1, 'attempt', 1,
+  'version', 1, 'createdAt', now, 'updatedAt', now}
+local function also(name, value)
+  record[#record + 1] = name
+  record[#record + 1] = value
+end
+if head.batchId then also('batch', head.batchId) end
+if head.delayMs > 0 then also('delayUntil', now + head.delayMs) end
+if deadline then also('deadlineAt', deadline) end
+redis.call('HSET', keys.run, unpack(record))
 
-local pointer = nil
+local change = {runId = run_id, version = 1, status = 'pending', agent = head.agent, at = now, createdAt = now,
+  batchId = head.batchId, deadlineAt = deadline}
 if current then
   redis.call('RPUSH', keys.lane, run_id)
 else
   redis.call('HSET', keys.thread, 'current', run_id)
   redis.call('PERSIST', keys.thread)
-  pointer = dispatch_of(keys.run, run_id, tonumber(ARGV[9]))
+  change.dispatch = {runId = run_id, seq = 1, delivery = 1, priority = head.priority, delayMs = head.delayMs}
 end
-return {'admitted', emit(keys.outbox, keys.run, run_id, now, {dispatch = pointer}), current or ''}
+return {'admitted', cjson.encode(change), current or ''}

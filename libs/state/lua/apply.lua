@@ -1,80 +1,90 @@
--- Brings the indexes and the batch up to a transition; one that was seen before, or is older than what the
+-- Brings the indexes and the batches up to transitions; one that was seen before, or is older than what the
 -- indexes know, changes nothing but the list of pointers that are due.
--- KEYS run, all runs, claims base, batch base, approvals, due, deadlines, expiring, batches
---   all share one slot; a base gets its status, worker or batch id appended
--- ARGV run id, member (tenant/thread/run, encoded), tenant, version, status, final (0 or 1), worker, batch, agent,
---      created at, at, ended by, usage (eight numbers or ''), deadline or '', retention seconds, pointer due (JSON member or ''),
---      number raised, id, ..., closed id, ...
--- Returns 1 if it was news
-local run_id, member, tenant, version, status, final = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6] == '1'
-local at = ARGV[11]
-local known = redis.call('HMGET', KEYS[1], 'v', 's', 'w', 'u')
-if ARGV[16] ~= '' then redis.call('ZADD', KEYS[6], at, ARGV[16]) end
-if known[1] and tonumber(known[1]) >= version then return 0 end
+-- KEYS base: every name begins with it, and all share one slot
+-- ARGV retention of runs in seconds, JSON list of {id, member (tenant/thread/run), tenant, version, status, final,
+--      worker, batch, created, at, usage (eight numbers as text), deadline, due (a member), raised, closed};
+--      ids are encoded, what is missing is left out
+-- Returns the number of those that were news
+local base, retention = KEYS[1], tonumber(ARGV[1]) * 1000
+local news, changed = 0, {}
 
-local before = known[2]
-redis.call('HSET', KEYS[1], 'v', version, 's', status, 'm', member)
-if not before then redis.call('ZADD', KEYS[2], ARGV[10], run_id) end
-if before ~= status then
-  if before then redis.call('ZREM', KEYS[2] .. ':' .. before, run_id) end
-  redis.call('ZADD', KEYS[2] .. ':' .. status, ARGV[10], run_id)
-end
-if known[3] then
-  redis.call('SREM', KEYS[3] .. known[3], member)
-  redis.call('HDEL', KEYS[1], 'w')
-end
-if ARGV[7] ~= '' then
-  redis.call('SADD', KEYS[3] .. ARGV[7], member)
-  redis.call('HSET', KEYS[1], 'w', ARGV[7])
-end
-if status ~= 'pending' then redis.call('ZREM', KEYS[6], member) end
-if ARGV[14] ~= '' and not final then
-  redis.call('ZADD', KEYS[7], ARGV[14], member)
-else
-  redis.call('ZREM', KEYS[7], member)
-end
-if final then
-  redis.call('ZADD', KEYS[8], tonumber(at) + tonumber(ARGV[15]) * 1000, run_id)
-else
-  redis.call('ZREM', KEYS[8], run_id)
-end
-
-local raised = tonumber(ARGV[17])
-for i = 18, 17 + raised do
-  redis.call('ZADD', KEYS[5], at, ARGV[i])
-  redis.call('HSET', KEYS[5] .. ':runs', ARGV[i], member)
-end
-for i = 18 + raised, #ARGV do redis.call('ZREM', KEYS[5], ARGV[i]) end
-
-if ARGV[8] ~= '' then
-  local batch = KEYS[4] .. ARGV[8]
+local function count_in_batch(batch, t, before, old_usage)
   if not before then
     redis.call('HINCRBY', batch, 'total', 1)
-    redis.call('ZADD', batch .. ':runs', ARGV[10], run_id)
+    redis.call('ZADD', batch .. ':runs', t.created, t.id)
   else
     redis.call('HINCRBY', batch, 'n:' .. before, -1)
   end
-  redis.call('HINCRBY', batch, 'n:' .. status, 1)
-  if status == 'running' then redis.call('HSETNX', batch, 'startedAt', at) end
-  if ARGV[13] ~= '' then
+  redis.call('HINCRBY', batch, 'n:' .. t.status, 1)
+  if t.status == 'running' then redis.call('HSETNX', batch, 'startedAt', t.at) end
+  if t.usage then
     local old = {}
-    for n in string.gmatch(known[4] or '', '%d+') do old[#old + 1] = tonumber(n) end
+    for n in string.gmatch(old_usage or '', '%d+') do old[#old + 1] = tonumber(n) end
     local i = 0
-    for n in string.gmatch(ARGV[13], '%d+') do
+    for n in string.gmatch(t.usage, '%d+') do
       i = i + 1
       local delta = tonumber(n) - (old[i] or 0)
       if delta ~= 0 then redis.call('HINCRBY', batch, 'u:' .. i, delta) end
     end
-    redis.call('HSET', KEYS[1], 'u', ARGV[13])
   end
-  if final or status == 'interrupted' then redis.call('RPUSH', batch .. ':ended', run_id) end
-  local b = redis.call('HMGET', batch, 'sealed', 'total', 'n:success', 'n:error', 'n:timeout', 'n:cancelled')
-  local ended = tonumber(b[3] or '0') + tonumber(b[4] or '0') + tonumber(b[5] or '0') + tonumber(b[6] or '0')
-  if final and b[1] == '1' and ended == tonumber(b[2]) then
-    redis.call('HSETNX', batch, 'finishedAt', at)
-  elseif not final then
+  if t.final or t.status == 'interrupted' then redis.call('RPUSH', batch .. ':ended', t.id) end
+  if t.final then
+    local b = redis.call('HMGET', batch, 'sealed', 'total', 'n:success', 'n:error', 'n:timeout', 'n:cancelled')
+    local ended = tonumber(b[3] or '0') + tonumber(b[4] or '0') + tonumber(b[5] or '0') + tonumber(b[6] or '0')
+    if b[1] == '1' and ended == tonumber(b[2]) then redis.call('HSETNX', batch, 'finishedAt', t.at) end
+  elseif before then
     redis.call('HDEL', batch, 'finishedAt')
   end
-  redis.call('PUBLISH', batch, status)
+  changed[batch] = t.status
 end
-return 1
+
+local function move_between_lists(t, known)
+  local before, runs = known[2], base .. 'runs:' .. t.tenant
+  if not before then redis.call('ZADD', runs, t.created, t.id) end
+  if before ~= t.status then
+    if before then redis.call('ZREM', runs .. ':' .. before, t.id) end
+    redis.call('ZADD', runs .. ':' .. t.status, t.created, t.id)
+  end
+  if known[3] then redis.call('SREM', base .. 'claims:' .. known[3], t.member) end
+  if t.worker then redis.call('SADD', base .. 'claims:' .. t.worker, t.member) end
+  if before and t.status ~= 'pending' then redis.call('ZREM', base .. 'due', t.member) end
+  if t.final then
+    redis.call('ZADD', base .. 'expiring', t.at + retention, t.id)
+  elseif before then
+    redis.call('ZREM', base .. 'expiring', t.id)
+  end
+  if t.deadline then
+    if t.final then
+      redis.call('ZREM', base .. 'deadlines', t.member)
+    else
+      redis.call('ZADD', base .. 'deadlines', t.deadline, t.member)
+    end
+  end
+end
+
+local function apply(t)
+  local record = base .. 'run:' .. t.id
+  local known = redis.call('HMGET', record, 'v', 's', 'w', 'u')
+  if t.due then redis.call('ZADD', base .. 'due', t.at, t.due) end
+  if known[1] and tonumber(known[1]) >= t.version then return end
+  news = news + 1
+  local fields = {'v', t.version, 's', t.status, 'm', t.member, 'w', t.worker or ''}
+  if t.usage then
+    fields[9] = 'u'
+    fields[10] = t.usage
+  end
+  redis.call('HSET', record, unpack(fields))
+  if known[3] == '' then known[3] = false end
+  move_between_lists(t, known)
+  local approvals = base .. 'approvals:' .. t.tenant
+  for _, id in ipairs(t.raised or {}) do
+    redis.call('ZADD', approvals, t.at, id)
+    redis.call('HSET', approvals .. ':runs', id, t.member)
+  end
+  for _, id in ipairs(t.closed or {}) do redis.call('ZREM', approvals, id) end
+  if t.batch then count_in_batch(base .. 'batch:' .. t.batch, t, known[2], known[4]) end
+end
+
+for _, t in ipairs(cjson.decode(ARGV[2])) do apply(t) end
+for batch, status in pairs(changed) do redis.call('PUBLISH', batch, status) end
+return news

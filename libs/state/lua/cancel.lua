@@ -1,10 +1,10 @@
 -- Ends a run that no worker has; asks the worker of a running one to stop.
--- KEYS thread, lane, outbox, run, events
+-- KEYS base of the thread's keys
 -- ARGV run id, error (JSON), retention, states from which a run may be cancelled, status that it ends in,
 --      1 to end only a run whose deadline has passed (its worker ends a running one itself)
 -- Returns {'ended', transition} | {'signalled', worker} | {'final', status} | {'unknown'} | {'early'}
 local run_id = ARGV[1]
-local keys = run_keys(KEYS, run_id)
+local keys = keys_of(KEYS[1], run_id)
 local f = redis.call('HMGET', keys.run, 'status', 'worker', 'waiting', 'deadlineAt')
 if not f[1] then return {'unknown'} end
 if not contains(ARGV[4], f[1]) then return {'final', f[1]} end

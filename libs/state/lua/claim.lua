@@ -1,11 +1,11 @@
 -- Gives a worker the lease of the thread and moves the run to running. Each activation is claimed once.
--- KEYS thread, lane, outbox, run, events
+-- KEYS base of the thread's keys
 -- ARGV run id, seq, worker, states from which a run may become running, the worker's agents (JSON name → version),
 --      longest stream of events
 -- Returns {'claimed', epoch, transition, request, input, kind, attempt, most attempts, agent version,
 --          deadline or '', now, resume checkpoint or '', answer...} | {'gone'} | {'stale'} | {'held', worker} | {'elsewhere', agent}
 local run_id, seq, worker = ARGV[1], ARGV[2], ARGV[3]
-local keys = run_keys(KEYS, run_id)
+local keys = keys_of(KEYS[1], run_id)
 
 local f = redis.call('HMGET', keys.run, 'status', 'seq', 'worker', 'agent', 'agentVersion')
 if not f[1] then return {'gone'} end

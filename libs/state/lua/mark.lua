@@ -3,5 +3,10 @@
 -- ARGV member...
 -- Returns the mark: milliseconds by Redis's clock
 local now = string.format('%.0f', now_ms())
-for _, member in ipairs(ARGV) do redis.call('ZADD', KEYS[1], now, member) end
+local scored = {}
+for i, member in ipairs(ARGV) do
+  scored[2 * i - 1] = now
+  scored[2 * i] = member
+end
+redis.call('ZADD', KEYS[1], unpack(scored))
 return now

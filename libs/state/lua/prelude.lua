@@ -25,29 +25,43 @@ local function dispatch_of(run_key, run_id, delay_ms)
   return {runId = run_id, seq = tonumber(f[1]), delivery = tonumber(f[2]), priority = tonumber(f[3]), delayMs = delay_ms}
 end
 
--- Writes a transition into the outbox, from which indexes and queue learn of it, and gives its JSON.
--- `change` may carry worker, endedBy, code, raised, closed, dispatch.
-local function emit(outbox_key, run_key, run_id, now, change)
-  local version = redis.call('HINCRBY', run_key, 'version', 1)
-  local f = redis.call('HMGET', run_key, 'status', 'agent', 'batch', 'createdAt', 'deadlineAt')
-  local usage = redis.call('HMGET', run_key, unpack(USAGE))
-  local sums = {}
-  for i, name in ipairs(USAGE) do
-    if usage[i] then sums[name] = tonumber(usage[i]) end
-  end
+-- Completes a transition from the run's record, as a new version of it.
+local function describe(run_key, run_id, now, change)
   change.runId = run_id
-  change.version = version
+  change.at = now
+  change.version = redis.call('HINCRBY', run_key, 'version', 1)
+  redis.call('HSET', run_key, 'updatedAt', now)
+  local f = redis.call('HMGET', run_key, 'status', 'agent', 'batch', 'createdAt', 'deadlineAt', unpack(USAGE))
   change.status = f[1]
   change.agent = f[2]
   change.batchId = f[3] or nil
   change.createdAt = tonumber(f[4])
   change.deadlineAt = f[5] and tonumber(f[5]) or nil
-  change.at = now
-  if next(sums) then change.usage = sums end
-  redis.call('HSET', run_key, 'updatedAt', now)
-  local json = cjson.encode(change)
-  redis.call('HSET', outbox_key, run_id .. ':' .. version, json)
+  for i, name in ipairs(USAGE) do
+    if f[5 + i] then
+      change.usage = change.usage or {}
+      change.usage[name] = tonumber(f[5 + i])
+    end
+  end
+  return cjson.encode(change)
+end
+
+-- Puts a transition into the outbox, from which indexes and queue learn of it, and gives its JSON.
+-- `change` may carry worker, endedBy, code, raised, closed, dispatch.
+local function emit(outbox_key, run_key, run_id, now, change)
+  local json = describe(run_key, run_id, now, change)
+  redis.call('HSET', outbox_key, run_id .. ':' .. change.version, json)
   return json
+end
+
+-- A transition that says how a run stands, for indexes and a queue that may not know it. Changes nothing else.
+local function as_it_stands(keys, run_id, now)
+  local f = redis.call('HMGET', keys.run, 'status', 'worker', 'endedBy', 'delayUntil')
+  local change = {worker = f[2] or nil, endedBy = f[3] or nil}
+  if f[1] == 'pending' and redis.call('HGET', keys.thread, 'current') == run_id then
+    change.dispatch = dispatch_of(keys.run, run_id, math.max(tonumber(f[4] or '0') - now, 0))
+  end
+  return describe(keys.run, run_id, now, change)
 end
 
 -- Appends to the run's events and wakes who follows it.
@@ -98,11 +112,11 @@ local function finish(keys, run_id, now, ending, retention)
   return emit(keys.outbox, keys.run, run_id, now, {endedBy = ending.endedBy, code = code, dispatch = pointer, closed = ending.closed})
 end
 
--- KEYS of every script that can end a run: thread, lane, outbox, run, events.
-local function run_keys(KEYS, run_id)
+-- The names of a thread's keys and of one of its runs, as keys.ts gives them. They share the slot of KEYS[1].
+local function keys_of(base, run_id)
   return {
-    thread = KEYS[1], lane = KEYS[2], outbox = KEYS[3], run = KEYS[4], events = KEYS[5],
-    run_prefix = string.sub(KEYS[4], 1, #KEYS[4] - #run_id),
+    thread = base .. ':thread', lane = base .. ':lane', outbox = base .. ':outbox', run_prefix = base .. ':run:',
+    run = base .. ':run:' .. run_id, events = base .. ':events:' .. run_id,
   }
 end
 

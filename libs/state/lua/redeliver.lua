@@ -1,9 +1,9 @@
 -- Makes a new delivery of an activation whose pointer the queue lost.
--- KEYS thread, lane, outbox, run, events
+-- KEYS base of the thread's keys
 -- ARGV run id, seq
 -- Returns {'redelivered', transition} | {'none'}
 local run_id = ARGV[1]
-local keys = run_keys(KEYS, run_id)
+local keys = keys_of(KEYS[1], run_id)
 local f = redis.call('HMGET', keys.run, 'status', 'seq')
 if f[1] ~= 'pending' or f[2] ~= ARGV[2] or redis.call('HGET', keys.thread, 'current') ~= run_id then return {'none'} end
 local now = now_ms()

@@ -1,9 +1,9 @@
 -- Tries a run that ended without success once more, from its last checkpoint, at the end of its thread's lane.
--- KEYS thread, lane, outbox, run, events
+-- KEYS base of the thread's keys
 -- ARGV run id, states from which a run may become pending again by an operator
 -- Returns {'reopened', transition} | {'refused', status} | {'unknown'}
 local run_id = ARGV[1]
-local keys = run_keys(KEYS, run_id)
+local keys = keys_of(KEYS[1], run_id)
 local status = redis.call('HGET', keys.run, 'status')
 if not status then return {'unknown'} end
 if not contains(ARGV[2], status) then return {'refused', status} end

@@ -1,9 +1,9 @@
 -- Stores the answer to an approval; when none of the run's approvals waits any more, makes the next activation.
--- KEYS thread, lane, outbox, run, events
+-- KEYS base of the thread's keys
 -- ARGV run id, approval id, answer (JSON)
 -- Returns {'answered', transition} | {'waiting', transition} | {'already', answer} | {'closed', status} | {'unknown'}
 local run_id, id = ARGV[1], ARGV[2]
-local keys = run_keys(KEYS, run_id)
+local keys = keys_of(KEYS[1], run_id)
 
 local f = redis.call('HMGET', keys.run, 'status', 'waiting', 'approval:' .. id, 'answer:' .. id)
 if not f[3] then return {'unknown'} end

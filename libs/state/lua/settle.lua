@@ -1,13 +1,13 @@
 -- Commits what an activation came to, releases the lease and passes the thread on. Keyed by (run, seq): a second
 -- call changes nothing. Refused unless the caller still holds the lease.
--- KEYS thread, lane, outbox, run, events
+-- KEYS base of the thread's keys
 -- ARGV run id, seq, epoch, worker, retention, usage (eight numbers), what, then by what:
 --   'final'       status, endedBy, error (JSON or ''), output (bytes or '')
 --   'interrupted' checkpoint id, title and JSON of each approval preceded by its id: id, title, JSON, ...
 --   'again'       kind of the next activation, delay ms, error (JSON or ''), 1 if it spends an attempt
 -- Returns {'settled', transition} | {'already'} | {'lost'}
 local run_id, seq, what = ARGV[1], ARGV[2], ARGV[7]
-local keys = run_keys(KEYS, run_id)
+local keys = keys_of(KEYS[1], run_id)
 local retention = retention_of(ARGV[5])
 
 local f = redis.call('HMGET', keys.run, 'settled', 'cancel', 'attempt', 'seq')

@@ -1,10 +1,10 @@
 -- Takes a run away from a worker that is gone: the lease's epoch goes up, so that nothing the old worker still
 -- writes arrives, and the run gets its next activation. A run that ended several workers is set aside.
--- KEYS thread, lane, outbox, run, events
+-- KEYS base of the thread's keys
 -- ARGV run id, worker that is gone, most crashes, error for a run set aside (JSON), retention
 -- Returns {'taken' | 'aside' | 'none', unpublished transition...}
 local run_id, gone = ARGV[1], ARGV[2]
-local keys = run_keys(KEYS, run_id)
+local keys = keys_of(KEYS[1], run_id)
 local f = redis.call('HMGET', keys.run, 'status', 'worker', 'cancel')
 local done = 'none'
 if f[1] == 'running' and f[2] == gone then

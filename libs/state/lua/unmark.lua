@@ -1,7 +1,11 @@
 -- Forgets threads, unless somebody marked them again.
 -- KEYS marks
 -- ARGV mark, member...
-for i = 2, #ARGV do
-  if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[1] then redis.call('ZREM', KEYS[1], ARGV[i]) end
+local mark = table.remove(ARGV, 1)
+local marked = redis.call('ZMSCORE', KEYS[1], unpack(ARGV))
+local mine = {}
+for i, score in ipairs(marked) do
+  if score and tonumber(score) == tonumber(mark) then mine[#mine + 1] = ARGV[i] end
 end
-return 1
+if #mine > 0 then redis.call('ZREM', KEYS[1], unpack(mine)) end
+return #mine

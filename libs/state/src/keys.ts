@@ -1,11 +1,15 @@
 import { DroverError } from "@drover/contracts";
 
+const PLAIN = /^[A-Za-z0-9_.-]+$/;
+
 /**
  * The names of everything in Redis. Keys of one thread share the hash tag `{tenant/thread}`, all indexes share
  * `{index}`, BullMQ has a tag of its own. Ids are encoded, so that no id can collide with another or leave its
- * prefix: only letters, digits, `_`, `.` and `-` stand for themselves.
+ * prefix: only letters, digits, `_`, `.` and `-` stand for themselves. Run ids are made here and need no encoding.
+ * Scripts make the names of a thread's keys themselves, from `base`: lua/prelude.lua.
  */
 export function encodeId(id: string): string {
+  if (PLAIN.test(id)) return id;
   if (!id.isWellFormed()) {
     throw new DroverError("INVALID_INPUT", "An id holds half of a surrogate pair; send well-formed Unicode.");
   }
@@ -52,8 +56,8 @@ export function createKeys(prefix = "drover"): Keys {
         lane: `${base}:lane`,
         effects: `${base}:effects`,
         outbox: `${base}:outbox`,
-        run: (runId) => `${base}:run:${encodeId(runId)}`,
-        events: (runId) => `${base}:events:${encodeId(runId)}`,
+        run: (runId) => `${base}:run:${runId}`,
+        events: (runId) => `${base}:events:${runId}`,
       };
     },
   };

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCounters } from "./counters.js";
 import { createEffects } from "./effects.js";
 import { appendEvents } from "./event-log.js";
+import { encodePayload } from "./payload.js";
 import type { State } from "./state.js";
 import { AGENTS, ref, request, success, taken, testState } from "./testing/runs.js";
 
@@ -22,8 +23,10 @@ beforeEach(() => {
 });
 
 const code = (wanted: string) => (error: unknown) => isDroverError(error) && error.code === wanted;
-const admit = (threadId: string, runId: string, over = {}) =>
-  state.runs.admit(ref(threadId, runId), request(over), runId);
+const admit = (threadId: string, runId: string, over = {}) => {
+  const accepted = request(over);
+  return state.runs.admit(ref(threadId, runId), accepted, encodePayload(accepted), runId);
+};
 const claim = (threadId: string, runId: string, seq = 1, worker = "w1") =>
   state.runs.claim(ref(threadId, runId), seq, worker, AGENTS);
 
@@ -32,9 +35,9 @@ describe("a thread's lane", () => {
     const first = await admit("t", "a");
     const second = await admit("t", "b");
     const third = await admit("t", "c");
-    expect(first.transitions[0]?.dispatch?.runId).toBe("a");
-    expect(second.transitions[0]?.dispatch).toBeNull();
-    expect(third.transitions[0]?.dispatch).toBeNull();
+    expect(first.transition.dispatch?.runId).toBe("a");
+    expect(second.transition.dispatch).toBeNull();
+    expect(third.transition.dispatch).toBeNull();
     expect((await claim("t", "b")).what).toBe("stale");
 
     const a = taken(await claim("t", "a"));

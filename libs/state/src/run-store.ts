@@ -17,7 +17,7 @@ import {
 } from "@drover/contracts";
 import type { Redis } from "./connect.js";
 import type { Keys } from "./keys.js";
-import { decodePayload, encodePayload } from "./payload.js";
+import { decodePayload } from "./payload.js";
 import { idempotencyConflict, leaseLost, unknownRun } from "./refusals.js";
 import { type Retention, retentionArg } from "./retention.js";
 import { loadScript, replyWords, runScript, type Script, type ScriptArg } from "./scripts.js";
@@ -33,15 +33,20 @@ const scripts = {
   takeover: loadScript("takeover"),
   redeliver: loadScript("redeliver"),
   reopen: loadScript("reopen"),
+  republish: loadScript("republish"),
 };
 
 export interface RunRef extends ThreadRef {
   runId: string;
 }
 
-export type Admitted =
-  | { what: "admitted"; transitions: Transition[]; behind: string | null }
-  | { what: "exists"; transitions: Transition[] };
+export interface Admitted {
+  /** `exists`: the same request was accepted before, and this is how its run stands now. */
+  what: "admitted" | "exists";
+  transition: Transition;
+  /** The run that the new one waits behind, if its thread is busy. */
+  behind: string | null;
+}
 
 export type Claimed =
   | { what: "claimed"; lease: Lease; activation: Activation; maxAttempts: number; transition: Transition }
@@ -58,33 +63,38 @@ export class RunStore {
     private readonly maxCrashes = 3,
   ) {}
 
-  async admit(run: RunRef, request: AcceptedRequest, hash: string): Promise<Admitted> {
-    const { input, context, ...fields } = request;
-    const reply = await this.run(scripts.admit, run, [
-      hash,
-      request.multitaskStrategy,
-      encodePayload({ input, context }),
+  /** @param payload input and context, as `encodePayload` gives them */
+  async admit(
+    run: RunRef,
+    request: AcceptedRequest,
+    payload: Buffer | string,
+    hash: string,
+  ): Promise<Admitted> {
+    const { input: _, context: __, ...fields } = request;
+    const {
+      agent,
+      batchId,
+      priority,
+      delayMs,
+      deadlineMs,
+      maxAttempts,
+      multitaskStrategy: strategy,
+    } = request;
+    const head = { hash, strategy, agent, batchId, priority, delayMs, deadlineMs, maxAttempts };
+    const { what, rest } = await this.run(scripts.admit, run, [
+      payload,
       JSON.stringify(fields),
-      request.agent,
-      request.batchId ?? "",
-      request.priority,
-      request.delayMs,
-      request.deadlineMs ?? "",
-      request.maxAttempts,
+      JSON.stringify(head),
     ]);
-    switch (reply.what) {
+    switch (what) {
       case "admitted":
-        return {
-          what: "admitted",
-          transitions: [parseTransition(run, reply.rest[0])],
-          behind: reply.rest[1]?.toString() || null,
-        };
+        return { what, transition: parseTransition(run, rest[0]), behind: rest[1]?.toString() || null };
       case "exists":
-        return { what: "exists", transitions: parseTransitions(run, reply.rest) };
+        return { what, transition: parseTransition(run, rest[0]), behind: null };
       case "busy":
         throw new DroverError(
           "THREAD_BUSY",
-          `Thread '${run.threadId}' is busy with run ${reply.rest[0]}; wait for it or use the strategy enqueue.`,
+          `Thread '${run.threadId}' is busy with run ${rest[0]}; wait for it or use the strategy enqueue.`,
         );
       default:
         throw idempotencyConflict();
@@ -258,13 +268,11 @@ export class RunStore {
     return parseTransition(run, rest[0]);
   }
 
-  /** Transitions of a thread that indexes and queue may not have learnt. */
+  /** What indexes and queue may not have learnt of a thread. */
   async unpublished(thread: ThreadRef): Promise<Transition[]> {
-    const entries = await this.redis.hvals(this.keys.thread(thread.tenant, thread.threadId).outbox);
-    return parseTransitions(
-      thread,
-      entries.map((json) => Buffer.from(json)),
-    );
+    const { base } = this.keys.thread(thread.tenant, thread.threadId);
+    const reply = await runScript(this.redis, scripts.republish, [base], []);
+    return parseTransitions(thread, reply as Buffer[]);
   }
 
   async acknowledge(transition: Transition): Promise<void> {
@@ -273,9 +281,8 @@ export class RunStore {
   }
 
   private async run(script: Script, run: RunRef, args: ScriptArg[]) {
-    const k = this.keys.thread(run.tenant, run.threadId);
-    const keys = [k.thread, k.lane, k.outbox, k.run(run.runId), k.events(run.runId)];
-    return replyWords(await runScript(this.redis, script, keys, [run.runId, ...args]));
+    const { base } = this.keys.thread(run.tenant, run.threadId);
+    return replyWords(await runScript(this.redis, script, [base], [run.runId, ...args]));
   }
 }
 

@@ -23,7 +23,7 @@ export interface ScriptedWorkerOptions {
   act: (pointer: Pointer, input: unknown) => Outcome | Promise<Outcome>;
 }
 
-export const completed = (output: unknown = "done"): Outcome => ({
+export const completed = (output: unknown = "done"): Extract<Outcome, { kind: "completed" }> => ({
   kind: "completed",
   output,
   endedBy: "completed",

@@ -25,7 +25,7 @@ export function taken(claimed: Claimed): Extract<Claimed, { what: "claimed" }> {
   return claimed;
 }
 
-export const success: Settlement = {
+export const success: Extract<Settlement, { what: "final" }> = {
   what: "final",
   status: "success",
   endedBy: "completed",
