@@ -27,17 +27,21 @@ let pending: (() => unknown) | undefined;
 const sandbox = vm.createContext({ run: () => pending?.() });
 const script = new vm.Script("run()");
 
-/** Runs a function of a rule. Throws PII_DETECTOR_FAILED when it throws or takes longer than the limit. */
+/**
+ * Runs a function of a rule. Throws PII_DETECTOR_FAILED when it throws or takes longer than `timeoutMs` and one
+ * millisecond for each 1,024 characters.
+ */
 export function underTimeLimit<T>(type: string, task: () => T, textLength: number, timeoutMs: number): T {
   const outer = pending;
+  const limitMs = timeoutMs + Math.ceil(textLength / 1_024);
   let result: { value: T } | undefined;
   pending = () => {
     result = { value: task() };
   };
   try {
-    script.runInContext(sandbox, { timeout: timeoutMs });
+    script.runInContext(sandbox, { timeout: limitMs });
   } catch (error) {
-    throw failure(type, error, textLength, timeoutMs);
+    throw failure(type, error, textLength, limitMs);
   } finally {
     pending = outer;
   }
@@ -45,14 +49,17 @@ export function underTimeLimit<T>(type: string, task: () => T, textLength: numbe
   return result.value;
 }
 
-function failure(type: string, error: unknown, textLength: number, timeoutMs: number): DroverError {
+function failure(type: string, error: unknown, textLength: number, limitMs: number): DroverError {
   if (isDroverError(error)) return error;
   const isTimeout =
-    error instanceof Object && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+    typeof error === "object" &&
+    error !== null &&
+    "code" in error &&
+    error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
   if (!isTimeout) return detectorFailed(type, "threw: run it over a text of your own to see the error");
   return detectorFailed(
     type,
-    `took longer than ${timeoutMs} ms over ${textLength} characters: make it faster or raise detectorTimeoutMs`,
+    `took longer than ${limitMs} ms over ${textLength} characters: make it faster or raise detectorTimeoutMs`,
   );
 }
 

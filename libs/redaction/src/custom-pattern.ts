@@ -18,11 +18,15 @@ export function patternDetector(type: string, source: string, flags: string, tim
   if (["", "a", "0", " ", "a b", "\n", "-", source].some((sample) => matchesEmpty(expression, sample))) {
     throw refused(type, "matches the empty text, which is everywhere: let it match at least one character");
   }
-  const search = (text: string) =>
-    findAll(expression, isMultiline ? text.replace(/[\r\u2028\u2029]/g, "\n") : text);
   return (text) => {
-    if (text.length <= SHORT_TEXT && !expression.test(text)) return [];
-    return underTimeLimit(type, () => search(text), text.length, timeoutMs);
+    const input = isMultiline ? text.replace(/[\r\u2028\u2029]/g, "\n") : text;
+    if (input.length <= SHORT_TEXT && !expression.test(input)) return [];
+    return underTimeLimit(
+      type,
+      () => (expression.test(input) ? findAll(expression, input) : []),
+      input.length,
+      timeoutMs,
+    );
   };
 }
 

@@ -4,7 +4,7 @@ const NOT_SPACE = String.raw`\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\
 const SAME_IN_BOTH = "dDwWtnvfr";
 
 /**
- * A JavaScript pattern in RE2's syntax, meaning the same. Throws an Error that says what has no counterpart. The
+ * A JavaScript pattern in RE2's syntax, matching the same; its groups capture nothing. Throws an Error that says what has no counterpart. The
  * pattern has been read by `new RegExp` before, so that its brackets close.
  */
 export function patternForRe2(source: string, flags: string): string {
@@ -32,8 +32,9 @@ function plain(source: string, i: number, inClass: boolean, flags: string): Piec
   if (source.startsWith("[]", i)) throw new Error("the empty class [] matches nothing");
   if (source.startsWith("[^", i)) return [2, "[^"];
   if (source.startsWith("(?=", i) || source.startsWith("(?!", i)) throw new Error("lookahead");
-  const named = /^\(\?<([A-Za-z_]\w*)>/.exec(source.slice(i, i + 80));
-  if (named) return [named[0].length, `(?P<${named[1]}>`];
+  const named = /^\(\?<[\p{ID_Start}$_][\p{ID_Continue}$]*>/u.exec(source.slice(i, i + 80));
+  if (named) return [named[0].length, "(?:"];
+  if (char === "(" && source.charAt(i + 1) !== "?") return [1, "(?:"];
   return [1, char];
 }
 

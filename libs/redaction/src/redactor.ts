@@ -13,7 +13,8 @@ export interface RedactorOptions {
   hashKey?: string | Uint8Array | undefined;
   /** Hears what each call replaced (also what made it refuse the text); never a text. */
   onRedaction?: ((redaction: Redaction) => void) | undefined;
-  /** How long a detector of one's own may take over one text, in milliseconds. Default 250. */
+  /** How long a detector of one's own may take over one text: this many milliseconds (default 250) and one more for
+   * each 1,024 characters. */
   detectorTimeoutMs?: number | undefined;
 }
 

@@ -93,7 +93,7 @@ class PhoneSearch {
       if (digits > most) break;
       if (digits >= least) count = k - i + 1;
     }
-    return count > 0 && this.#isFree(i, count) && !this.#isDate(i) ? count : 0;
+    return count > 0 && this.#isFree(i, count) && !(count === 3 && this.#isDate(i)) ? count : 0;
   }
 
   /** Run k, after at least six digits, belongs to a date, an amount or the next column. */

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { BUILT_IN_DETECTORS } from "./index.js";
+
+const MEBIBYTE = 1 << 20;
+const filled = (piece: string, length: number) =>
+  piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+
+/** Texts that drive a careless detector through the same characters again and again. */
+const PIECES = [
+  "a",
+  "@",
+  "a@",
+  "a.",
+  "a@b.",
+  "%40",
+  "1",
+  "1 ",
+  "0",
+  "012-",
+  "4111 ",
+  "4111 1111 1111 1112 ",
+  "card 4111111111111112 ",
+  "4111111111111111 ",
+  "TEL ",
+  "TEL 12345 ",
+  "03-1234567 ",
+  "+6",
+  "+60 12 345 6789 ",
+  ":",
+  "a:",
+  "abcd:",
+  "::",
+  "1.1.",
+  "1.2.3.4 ",
+  "aa:",
+  "aa:bb:cc:dd:ee:f",
+  "www.",
+  "http://",
+  "GB82 ",
+  "PL60 ",
+  "GB82WEST12345698765431 ",
+  "MT84",
+  "1-1.1(1)",
+  "４１１１ ",
+  "\\",
+  "\\n4",
+  "\n",
+  " ",
+  "123-45-6789 ",
+  "ssn ",
+  "3201011234560001 ",
+  "ref ",
+  "[REDACTED_",
+  "中文",
+  "\ud83d",
+];
+
+/** Time of this process alone: other work on the machine must not decide. The best of three. */
+function cpuMilliseconds(task: () => void): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 3; i++) {
+    const before = process.cpuUsage();
+    task();
+    best = Math.min(best, process.cpuUsage(before).user / 1_000);
+  }
+  return best;
+}
+
+describe.each([...BUILT_IN_DETECTORS])("%s over 1 MiB of adversarial text", (_, detect) => {
+  it("takes well under a second, and twice the time for twice the text", () => {
+    for (const piece of PIECES) {
+      const text = filled(piece, MEBIBYTE);
+      detect(text.slice(0, 50_000), "");
+      const whole = cpuMilliseconds(() => detect(text, ""));
+      expect(whole, `milliseconds for ${JSON.stringify(piece)}`).toBeLessThan(500);
+      if (whole < 60) continue;
+      const half = cpuMilliseconds(() => detect(text.slice(0, MEBIBYTE / 2), ""));
+      expect(whole / half, `growth for ${JSON.stringify(piece)}`).toBeLessThan(3.5);
+    }
+  }, 120_000);
+});
