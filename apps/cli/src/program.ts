@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { addBatchCommand } from "./commands/batch.js";
+import { addDevCommand } from "./commands/dev.js";
 
 const VERSION = "0.1.0";
 
@@ -34,6 +35,7 @@ export function createProgram(): Command {
         ),
     })
     .addHelpText("after", HELP);
+  addDevCommand(program);
   addBatchCommand(program);
   return program;
 }

@@ -52,7 +52,7 @@ export class ResultsFile {
   /** Whether the document has its final result, from a run. One that could not be read may be tried again. */
   isDone(document: string): boolean {
     const known = this.known.get(document);
-    return known !== undefined && known.hasRun && isFinal(known.status);
+    return known?.hasRun === true && isFinal(known.status);
   }
 
   /** Appends the results that are news. */

@@ -2,6 +2,7 @@ import { isDroverError } from "@drover/contracts";
 import type { Command } from "commander";
 import { assertKnown, localAgents, redactorOf } from "../agents.js";
 import { type Estimate, estimateRest } from "../batch/estimate.js";
+import { exitCodeOfBatch } from "../batch/exit-code.js";
 import { type PreparedBatch, prepareBatch } from "../batch/prepare.js";
 import { reportJson } from "../batch/report-json.js";
 import { type BatchReport, runBatch } from "../batch/run-batch.js";
@@ -15,7 +16,7 @@ import {
 } from "../batch/summary.js";
 import { act, type Cli } from "../cli.js";
 import { withConnection } from "../connection.js";
-import { EXIT, type ExitCode } from "../exit-codes.js";
+import type { ExitCode } from "../exit-codes.js";
 import { modelOf, offlineNotice } from "../offline.js";
 import { jsonObject, whole } from "../options.js";
 import { counted } from "../output/format.js";
@@ -100,7 +101,7 @@ async function batch(
             })
           : null;
       conclude(cli, prepared, report, estimate, modelOf(agent, agents));
-      return report.isDone ? exitCodeOf(report) : undefined;
+      return report.isDone ? exitCodeOfBatch(report) : undefined;
     } catch (error) {
       if (isDroverError(error)) out.note(howToResume(cli, prepared));
       throw error;
@@ -171,9 +172,3 @@ function resumeCommand({ config }: Cli, { batch, file }: PreparedBatch): string 
 }
 
 const quoted = (word: string): string => (/^[\w./:@%+,=-]+$/.test(word) ? word : `'${word}'`);
-
-/** A single document's failure is a result; that nothing at all came of a batch is a failure of the command. */
-function exitCodeOf({ batch: { counts, total }, tally }: BatchReport): ExitCode {
-  if (total + tally.refused === 0 || counts.success + counts.interrupted > 0) return EXIT.ok;
-  return EXIT.failed;
-}
