@@ -1,5 +1,5 @@
 -- Brings the indexes and the batches up to transitions; one that was seen before, or is older than what the
--- indexes know, changes nothing but the list of pointers that are due.
+-- indexes know, changes nothing but what is due and where an approval's run is found.
 -- KEYS base: every name begins with it, and all share one slot
 -- ARGV retention of runs in seconds, JSON list of {id, member (tenant/thread/run), tenant, version, status, final,
 --      worker, batch, created, at, usage (eight numbers as text), deadline, due (a member), raised, closed};
@@ -66,6 +66,8 @@ local function apply(t)
   local record = base .. 'run:' .. t.id
   local known = redis.call('HMGET', record, 'v', 's', 'w', 'u')
   if t.due then redis.call('ZADD', base .. 'due', t.at, t.due) end
+  local approvals = base .. 'approvals:' .. t.tenant
+  for _, id in ipairs(t.raised or {}) do redis.call('HSET', approvals .. ':runs', id, t.member) end
   if known[1] and tonumber(known[1]) >= t.version then return end
   news = news + 1
   local fields = {'v', t.version, 's', t.status, 'm', t.member, 'w', t.worker or ''}
@@ -76,11 +78,7 @@ local function apply(t)
   redis.call('HSET', record, unpack(fields))
   if known[3] == '' then known[3] = false end
   move_between_lists(t, known)
-  local approvals = base .. 'approvals:' .. t.tenant
-  for _, id in ipairs(t.raised or {}) do
-    redis.call('ZADD', approvals, t.at, id)
-    redis.call('HSET', approvals .. ':runs', id, t.member)
-  end
+  for _, id in ipairs(t.raised or {}) do redis.call('ZADD', approvals, t.at, id) end
   for _, id in ipairs(t.closed or {}) do redis.call('ZREM', approvals, id) end
   if t.batch then count_in_batch(base .. 'batch:' .. t.batch, t, known[2], known[4]) end
 end
