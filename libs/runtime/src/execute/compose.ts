@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Activation } from "@drover/contracts";
 import { RunControl } from "@langchain/langgraph";
 import type { LoadedAgent } from "../load/loaded-agent.js";
@@ -26,6 +27,8 @@ export function compose(
   services: Services,
   usage: UsageMeter,
 ): ComposedRun {
+  // Many runs listen to one drain, and many steps to one signal: more than ten is no leak here.
+  setMaxListeners(0, services.drain, services.signal);
   const control = new RunControl();
   const drain = () => control.requestDrain("the worker is shutting down");
   if (services.drain.aborted) drain();
