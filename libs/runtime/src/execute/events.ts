@@ -35,6 +35,8 @@ export function publisher({ attempt, seq }: Activation, services: Services, hold
           if (!node.startsWith("__")) send({ type: "updates", node, data: toPlain(update) });
         }
         return;
+      case "values":
+        return flush();
       default:
         return send({ type: "custom", data: toPlain(data) });
     }

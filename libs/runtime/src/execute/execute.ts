@@ -57,7 +57,7 @@ async function classify(
   services: Services,
   { usage }: UsageMeter,
 ): Promise<Outcome> {
-  // A graph that finished in the moment of a cancel finished; but after a lost lease nothing may be claimed.
+  // A graph may finish in the moment in which it is stopped: whoever stopped it was told that it would stop.
   services.signal.throwIfAborted();
   if (ended.interrupted) {
     const state = await graph.getState(run.config);

@@ -8,7 +8,7 @@ export interface Ended {
   interrupted: boolean;
 }
 
-/** Reads a stream to its end and hands everything but the values on. Throws what the graph throws. */
+/** Reads a stream to its end and hands everything on. Throws what the graph throws. */
 export async function follow(
   stream: AsyncIterable<unknown>,
   publish: (mode: string, data: unknown) => void,
@@ -16,8 +16,9 @@ export async function follow(
   const ended: Ended = { values: {}, interrupted: false };
   for await (const part of stream) {
     const [mode, data] = part as [string, unknown];
-    if (mode !== "values") publish(mode, data);
-    else if (isInterrupted(data)) ended.interrupted = true;
+    publish(mode, data);
+    if (mode !== "values") continue;
+    if (isInterrupted(data)) ended.interrupted = true;
     else ended.values = data as Record<string, unknown>;
   }
   return ended;

@@ -1,5 +1,11 @@
 import type { Decision, InterruptQuestion, Outcome } from "@drover/contracts";
-import { AIMessage, type BaseMessage, isAIMessage, isToolMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  isAIMessage,
+  isToolMessage,
+} from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import { type AgentMiddleware, createMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -216,6 +222,19 @@ describe("what becomes of the calls", () => {
   });
 });
 
+it("a question that nobody will answer does not hold the thread: the next run's history is valid", async () => {
+  const asked = await ask([[pay(1)]], { approvals: { pay: true } });
+  const next = await execute(
+    asked.agent,
+    activationOf({ runId: "run-2", input: "forget it" }),
+    asked.services,
+  );
+  expect(next).toMatchObject({ kind: "completed", output: "done" });
+  expect(asked.paid).toEqual([]);
+  const sent = asked.model.calls.at(-1)?.messages.map((message) => message.getType());
+  expect(sent).toEqual(["human", "ai", "tool", "human"]);
+});
+
 it("an agent whose rule is gone when the decision comes says so", async () => {
   const asked = await ask([[pay(1)]], { approvals: { pay: true, look: true } });
   const changed = await agentOf({
@@ -227,6 +246,17 @@ it("an agent whose rule is gone when the decision comes says so", async () => {
     kind: "failed",
     error: { code: "INVALID_DECISION", message: expect.stringContaining("the agent changed") },
   });
+});
+
+it("a streamed answer keeps no copy of the call before its edit", () => {
+  const chunk = new AIMessageChunk({
+    content: "",
+    tool_call_chunks: [{ type: "tool_call_chunk", index: 0, id: "c", name: "pay", args: '{"amount":1}' }],
+  });
+  const edited = withEditedCalls(chunk, new Map([["c", { id: "c", name: "pay", args: { amount: 7 } }]]));
+  expect(JSON.stringify(edited)).toContain('"amount":7');
+  expect(JSON.stringify(edited)).not.toContain("tool_call_chunks");
+  expect(edited.tool_calls).toEqual([{ id: "c", name: "pay", args: { amount: 7 } }]);
 });
 
 it("all copies of an edited call agree", () => {

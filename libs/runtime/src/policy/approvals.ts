@@ -6,7 +6,7 @@ import { type RunContext, runOf } from "../execute/run-context.js";
 import { approvalRuleFor } from "./approval-rules.js";
 import { withEditedCalls } from "./edited-message.js";
 import { toolLimitAhead } from "./limits.js";
-import { marked, marksOf } from "./marks.js";
+import { marksOf } from "./marks.js";
 import type { CallInQuestion, EffectivePolicy } from "./policy.js";
 import { decided, decisionsIn, type Gated, gatedBy, questionAbout } from "./questions.js";
 import { errorAnswer, limitAnswer, limitMessage } from "./tool-answers.js";
@@ -58,7 +58,7 @@ export async function askForApproval(
     }
     ahead.push(call.name);
   }
-  if (gated.length === 0) return outcome(last, calls, [], answers);
+  if (gated.length === 0) return outcome(last, new Map(), answers);
   const decisions = decisionsIn(interrupt(await questionAbout(gated, state, runtime)), gated);
   const edits = new Map<string, ToolCall>();
   gated.forEach(({ call }, i) => {
@@ -68,21 +68,19 @@ export async function askForApproval(
     if ("answer" in result) answers.push(result.answer);
     else edits.set(call.id ?? "", result.run);
   });
-  return outcome(withEditedCalls(last, edits), calls, [...edits.keys()], answers);
+  return outcome(last, edits, answers);
 }
 
 function outcome(
-  message: AIMessage,
-  calls: readonly ToolCall[],
-  approved: string[],
+  last: AIMessage,
+  passed: ReadonlyMap<string, ToolCall>,
   answers: ToolMessage[],
 ): AfterModel | undefined {
-  if (approved.length === 0 && answers.length === 0) return undefined;
-  const marks = { ...marksOf(message), approved: [...(marksOf(message).approved ?? []), ...approved] };
-  message.response_metadata = marked(marks, message.response_metadata);
-  const messages = [message, ...answers];
+  if (passed.size === 0 && answers.length === 0) return undefined;
+  const marks = { ...marksOf(last), approved: [...(marksOf(last).approved ?? []), ...passed.keys()] };
+  const messages = [withEditedCalls(last, passed, marks), ...answers];
   // With nothing left to run, LangChain would end the run on these answers: the model is to read them first.
-  return answers.length === calls.length ? { messages, jumpTo: "model" } : { messages };
+  return answers.length === last.tool_calls?.length ? { messages, jumpTo: "model" } : { messages };
 }
 
 /** The ids that this run's decisions are about, if they are about calls of this answer. */
