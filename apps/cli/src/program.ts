@@ -1,6 +1,16 @@
 import { Command } from "commander";
+import { addAgentsCommand } from "./commands/agents.js";
+import { addApprovalsCommand } from "./commands/approvals.js";
 import { addBatchCommand } from "./commands/batch.js";
+import { addBatchesCommand } from "./commands/batches.js";
+import { addDeadLettersCommand } from "./commands/dead-letters.js";
 import { addDevCommand } from "./commands/dev.js";
+import { addDoctorCommand } from "./commands/doctor.js";
+import { addQueueCommand } from "./commands/queue.js";
+import { addRunCommand } from "./commands/run.js";
+import { addRunsCommand } from "./commands/runs.js";
+import { addThreadsCommand } from "./commands/threads.js";
+import { addWorkerCommand } from "./commands/worker.js";
 
 const VERSION = "0.1.0";
 
@@ -35,7 +45,20 @@ export function createProgram(): Command {
         ),
     })
     .addHelpText("after", HELP);
-  addDevCommand(program);
-  addBatchCommand(program);
+  const commands = [
+    addDevCommand,
+    addWorkerCommand,
+    addRunCommand,
+    addBatchCommand,
+    addBatchesCommand,
+    addRunsCommand,
+    addThreadsCommand,
+    addApprovalsCommand,
+    addQueueCommand,
+    addDeadLettersCommand,
+    addAgentsCommand,
+    addDoctorCommand,
+  ];
+  for (const add of commands) add(program);
   return program;
 }

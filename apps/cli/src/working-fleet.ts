@@ -39,3 +39,9 @@ export async function fleetIfNeeded(
   interruption.onEmergency(() => fleet.kill());
   return fleet;
 }
+
+/** Says so where what was just put on the queue has nobody to work on it. */
+export async function noteIfNobodyWorks({ out, config }: Cli, { client }: Connection): Promise<void> {
+  if ((await client.state.workers.list()).length > 0) return;
+  out.note(`No worker is running: start \`${config.invocation} worker\` or \`${config.invocation} dev\`.`);
+}

@@ -1,0 +1,112 @@
+import { DroverError, isDroverError } from "@drover/contracts";
+import type { LoadedAgent } from "@drover/runtime";
+import type { Command } from "commander";
+import { localAgents } from "../agents.js";
+import { act, type Cli } from "../cli.js";
+import { withConnection } from "../connection.js";
+import type { ExitCode } from "../exit-codes.js";
+import { modelOf, offlineNotice } from "../offline.js";
+import { brief } from "../output/text.js";
+
+export function addAgentsCommand(program: Command): void {
+  const agents = program.command("agents").description("Shows which agents there are.");
+  agents
+    .command("list")
+    .description("Lists the agents of this project and those that workers announced.")
+    .addHelpText("after", "\nExample:\n  $ drover agents list")
+    .action(act(list));
+  agents
+    .command("show")
+    .description("Shows an agent of this project: its model, tools and policy.")
+    .argument("<name>")
+    .addHelpText("after", "\nExample:\n  $ drover agents show receipts --json | jq .policy")
+    .action(act(show));
+}
+
+/** name → version, as workers announced them; empty where there is no Redis yet. */
+async function announcedAgents(cli: Cli): Promise<Record<string, string>> {
+  try {
+    return await withConnection(cli, {}, ({ client }) => client.state.workers.agents());
+  } catch (error) {
+    if (isDroverError(error, "NO_REDIS")) return {};
+    throw error;
+  }
+}
+
+async function list(cli: Cli): Promise<ExitCode | undefined> {
+  const { out, config } = cli;
+  const agents = await localAgents(config);
+  const announced = await announcedAgents(cli);
+  const here = new Map(agents?.list().map((agent) => [agent.name, agent]));
+  const names = [...new Set([...here.keys(), ...Object.keys(announced)])].sort();
+  const found = names.map((name) => ({
+    name,
+    version: here.get(name)?.version ?? null,
+    announced: announced[name] ?? null,
+    model: modelOf(name, agents),
+    description: here.get(name)?.description ?? null,
+  }));
+  for (const agent of found) out.value(agent);
+  if (found.length === 0) out.line("There is no agent here. A project names its agents in langgraph.json.");
+  else {
+    out.table(
+      [
+        { head: "Agent" },
+        { head: "Version here" },
+        { head: "With workers" },
+        { head: "Model", least: 12 },
+        { head: "Description" },
+      ],
+      found.map((a) => [a.name, a.version ?? "", a.announced ?? "", a.model ?? "", a.description ?? ""]),
+    );
+  }
+  return undefined;
+}
+
+async function show(cli: Cli, name: string): Promise<ExitCode | undefined> {
+  const { out, config } = cli;
+  const agents = await localAgents(config);
+  if (!agents) {
+    throw new DroverError("UNKNOWN_AGENT", `There is no langgraph.json in ${config.root} or above.`);
+  }
+  const agent = agents.get(name);
+  const model = modelOf(name, agents);
+  const policy = policyOf(agent);
+  out.value({
+    name,
+    version: agent.version,
+    description: agent.description ?? null,
+    model,
+    tools: toolsOf(agent),
+    policy,
+  });
+  out.fields([
+    ["agent", name],
+    ["version", agent.version],
+    ["description", agent.description],
+    ["model", model ?? "as the graph has it"],
+    ["", offlineNotice(model)],
+    ["tools", toolsOf(agent).join(", ")],
+    ...Object.entries(policy ?? {}).map(([key, value]): [string, string] => [`policy.${key}`, brief(value)]),
+  ]);
+  return undefined;
+}
+
+function toolsOf({ definition }: LoadedAgent): string[] {
+  return (definition?.tools ?? []).flatMap((tool) =>
+    "name" in tool && typeof tool.name === "string" ? [tool.name] : [],
+  );
+}
+
+/** The policy as JSON: functions are named as such, what is empty is left out. */
+function policyOf({ definition }: LoadedAgent): Record<string, unknown> | null {
+  if (!definition) return null;
+  const plain = JSON.parse(
+    JSON.stringify(definition.policy, (_, value: unknown) =>
+      typeof value === "function" ? "(function)" : value instanceof RegExp ? String(value) : value,
+    ),
+  ) as Record<string, unknown>;
+  const isEmpty = (value: unknown): boolean =>
+    typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return Object.fromEntries(Object.entries(plain).filter(([, value]) => !isEmpty(value)));
+}
