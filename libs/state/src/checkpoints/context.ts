@@ -65,3 +65,4 @@ function script(name: string): Script {
 export const APPEND = script("append");
 export const LOAD = script("load");
 export const FORGET = script("forget");
+export const RESTORE = script("restore");

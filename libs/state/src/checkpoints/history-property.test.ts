@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
 import { createKeys } from "../keys.js";
 import { RedisSaver } from "./redis-saver.js";
+import { agentOn, takeTurn, turns } from "./testing/random-agent.js";
 import { compileGraph, steps, takeStep } from "./testing/random-graph.js";
 import { startTestRedis } from "./testing/redis-servers.js";
 import { expectSameHistory, expectSameStates, TeeSaver } from "./testing/tee-saver.js";
@@ -13,27 +14,61 @@ const open = () => new RedisSaver({ redis: server.redis, keys: createKeys(), ten
 /** DROVER_SEED repeats a run. */
 const seed = Number(process.env.DROVER_SEED ?? Date.now() % 2 ** 31);
 
-it(`has the history that MemorySaver has, over random graphs (seed ${seed})`, async () => {
-  console.log(`history-property seed: ${seed}`);
-  let threads = 0;
-  let compared = 0;
-  await fc.assert(
-    fc.asyncProperty(steps, async (all) => {
-      threads += 1;
-      const threadId = `thread ${threads}`;
-      const tee = new TeeSaver(open());
-      const graph = compileGraph(tee);
-      for (const step of all) {
-        await takeStep(graph, threadId, step);
-        if (step.step !== "reopen") continue;
-        compared += await expectSameHistory(tee.memory, tee.redis, threadId);
-        tee.redis = open();
-      }
-      compared += await expectSameHistory(tee.memory, open(), threadId);
-      await expectSameStates([compileGraph(tee.memory), compileGraph(open())], threadId);
-    }),
-    { seed, numRuns: 40, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
-  );
-  console.log(`${threads} threads, ${compared} checkpoints compared`);
-  expect(compared).toBeGreaterThan(100);
-}, 60_000);
+/** Milliseconds for each of the two tests. DROVER_PROPERTY_MS gives them more. */
+const time = Number(process.env.DROVER_PROPERTY_MS ?? 6000);
+const limits = { seed, numRuns: 10_000, interruptAfterTimeLimit: time, markInterruptAsFailure: false };
+let threads = 0;
+
+function nextThread(): string {
+  threads += 1;
+  return `thread ${threads}`;
+}
+
+it(
+  `has the history that MemorySaver has, over random graphs (seed ${seed})`,
+  async () => {
+    console.log(`history-property seed: ${seed}`);
+    let compared = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const threadId = nextThread();
+        const tee = new TeeSaver(open());
+        const graph = compileGraph(tee);
+        for (const step of all) {
+          await takeStep(graph, threadId, step);
+          if (step.step !== "reopen") continue;
+          compared += await expectSameHistory(tee.memory, tee.redis, threadId);
+          tee.redis = open();
+        }
+        compared += await expectSameHistory(tee.memory, open(), threadId);
+        await expectSameStates([compileGraph(tee.memory), compileGraph(open())], threadId);
+      }),
+      limits,
+    );
+    expect(compared).toBeGreaterThan(20);
+  },
+  time + 60_000,
+);
+
+it(
+  `has the history that MemorySaver has, over random agents (seed ${seed})`,
+  async () => {
+    let compared = 0;
+    await fc.assert(
+      fc.asyncProperty(turns, async (all) => {
+        const threadId = nextThread();
+        const tee = new TeeSaver(open());
+        for (const turn of all) {
+          await takeTurn(tee, threadId, turn);
+          if (turn.reopen) tee.redis = open();
+        }
+        compared += await expectSameHistory(tee.memory, open(), threadId);
+        const graphs = [tee.memory, open()].map((saver) => agentOn(saver, []).graph);
+        await expectSameStates(graphs, threadId);
+      }),
+      limits,
+    );
+    expect(compared).toBeGreaterThan(20);
+  },
+  time + 60_000,
+);

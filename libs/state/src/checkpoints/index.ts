@@ -1,2 +1,3 @@
+export { type AesCodecOptions, createAesCodec } from "./aes-codec.js";
 export type { Codec } from "./codec.js";
 export { RedisSaver, type RedisSaverOptions } from "./redis-saver.js";

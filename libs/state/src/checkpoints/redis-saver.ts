@@ -21,6 +21,8 @@ import { type EncodeHooks, encodeValue } from "./encode.js";
 import { listCheckpoints } from "./history.js";
 import { MessageBodies } from "./message-bodies.js";
 import { taskWrites } from "./pending-writes.js";
+import { pruneThread } from "./prune.js";
+import { copyThread } from "./thread-image.js";
 import { forgetThread } from "./thread-life.js";
 import { Threads } from "./threads.js";
 import { loadTuple } from "./tuple.js";
@@ -145,6 +147,19 @@ export class RedisSaver extends BaseCheckpointSaver {
     await queue.settledView();
     queue.view = undefined;
     await forgetThread(this.#context, threadId);
+  }
+
+  /**
+   * Copies all checkpoints, in all namespaces, to a thread that has none.
+   * @throws DroverError INVALID_INPUT if `target` has checkpoints, UNKNOWN_THREAD if `source` has none
+   */
+  async copyThread(source: string, target: string): Promise<void> {
+    await copyThread(this.#threads.queue(source), this.#threads.queue(target));
+  }
+
+  /** Keeps the newest checkpoint of each namespace and drops the history, and with it what nothing needs any more. */
+  async prune(threadId: string): Promise<void> {
+    await pruneThread(this.#threads.queue(threadId));
   }
 
   override async getDeltaChannelHistory(options: {

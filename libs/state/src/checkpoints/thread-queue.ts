@@ -13,7 +13,9 @@ interface Waiting {
 }
 
 /** How often a flush is rendered anew because somebody else wrote in between, before that is an error. */
-const ATTEMPTS = 20;
+const ATTEMPTS = 100;
+/** The longest wait before the next attempt, in milliseconds; random, so that two writers do not keep in step. */
+const LONGEST_WAIT = 50;
 
 /**
  * The writes of one thread, in order. What is handed over in one turn of the event loop, or while a flush is under
@@ -74,6 +76,8 @@ export class ThreadQueue {
       if (what === "OK") return;
       this.#view = undefined;
       if (what === "LOST" && this.context.lease !== undefined) throw leaseLost(this.context.lease);
+      const wait = Math.random() * Math.min(LONGEST_WAIT, attempt * 5);
+      if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     }
     throw new Error(`Others write to thread '${this.threadId}' all the time; give it one writer.`);
   }

@@ -125,6 +125,6 @@ async function olderStates(
   return readStates(context, threadId, write.namespace);
 }
 
-function withHeader(header: string, payload: string | Buffer): string | Buffer {
+export function withHeader(header: string, payload: string | Buffer): string | Buffer {
   return typeof payload === "string" ? header + payload : Buffer.concat([Buffer.from(header), payload]);
 }
