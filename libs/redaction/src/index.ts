@@ -2,4 +2,4 @@ export type { PiiDetectorFunction } from "./custom-function.js";
 export { BUILT_IN_DETECTORS } from "./detectors/index.js";
 export type { Detector, Match } from "./match.js";
 export { createRedactor, type RedactorOptions } from "./redactor.js";
-export { type CompiledRule, compileRule, type PiiRule, ruleCovers } from "./rules.js";
+export type { PiiRule } from "./rules.js";

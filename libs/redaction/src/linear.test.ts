@@ -55,10 +55,10 @@ const PIECES = [
   "\ud83d",
 ];
 
-/** Time of this process alone: other work on the machine must not decide. The best of three. */
-function cpuMilliseconds(task: () => void): number {
+/** Time of this process alone: other work on the machine must not decide. The best of several. */
+function cpuMilliseconds(task: () => void, times: number): number {
   let best = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < times; i++) {
     const before = process.cpuUsage();
     task();
     best = Math.min(best, process.cpuUsage(before).user / 1_000);
@@ -66,16 +66,23 @@ function cpuMilliseconds(task: () => void): number {
   return best;
 }
 
+/** What is quicker than this the first time, while other tests run, needs no second look. */
+const QUICK = 100;
+
 describe.each([...BUILT_IN_DETECTORS])("%s over 1 MiB of adversarial text", (_, detect) => {
-  it("takes well under a second, and twice the time for twice the text", () => {
+  it("takes well under a second, and four times the time for four times the text", () => {
     for (const piece of PIECES) {
       const text = filled(piece, MEBIBYTE);
       detect(text.slice(0, 50_000), "");
-      const whole = cpuMilliseconds(() => detect(text, ""));
-      expect(whole, `milliseconds for ${JSON.stringify(piece)}`).toBeLessThan(500);
-      if (whole < 60) continue;
-      const half = cpuMilliseconds(() => detect(text.slice(0, MEBIBYTE / 2), ""));
-      expect(whole / half, `growth for ${JSON.stringify(piece)}`).toBeLessThan(3.5);
+      const first = cpuMilliseconds(() => detect(text, ""), 1);
+      if (first < QUICK) continue;
+      const whole = Math.min(
+        first,
+        cpuMilliseconds(() => detect(text, ""), 3),
+      );
+      expect(whole, `milliseconds for ${JSON.stringify(piece)}`).toBeLessThan(600);
+      const quarter = cpuMilliseconds(() => detect(text.slice(0, MEBIBYTE / 4), ""), 3);
+      if (whole >= QUICK) expect(whole / quarter, `growth for ${JSON.stringify(piece)}`).toBeLessThan(9);
     }
   }, 120_000);
 });

@@ -6,6 +6,7 @@ import {
 } from "@drover/contracts";
 import { CleanTexts } from "./clean-texts.js";
 import { redactedJson } from "./json-text.js";
+import type { Match } from "./match.js";
 import { type RuleMatch, resolveOverlaps } from "./overlap.js";
 import { replacementFor } from "./replacement.js";
 import { type CompiledRule, ruleCovers } from "./rules.js";
@@ -38,24 +39,18 @@ export class RuleSet {
     return redacted;
   }
 
+  /**
+   * What stood next to a match may be one itself once that is gone (`123-45-6789-10.0.0.1`): looks again, a few
+   * times at most, and leaves alone what it put in.
+   */
   #replaced(text: string, place: RedactionPlace, label: string, tally: Tally): string {
-    const found = this.#matches(text, place, label);
-    if (found.length === 0) return text;
-    const rules = this.#rulesAt[place];
-    const parts: string[] = [];
-    let from = 0;
-    for (const { start, end, cover, order, strategy } of resolveOverlaps(found, text.length)) {
-      const type = rules[order]?.type ?? "";
-      tally.add({ type, strategy, place });
-      if (strategy === "block") throw blocked(type, place);
-      parts.push(
-        text.slice(from, cover.start),
-        replacementFor(type, strategy, text.slice(start, end), this.#hashKey),
-      );
-      from = cover.end;
+    let written: Written = { text, ours: [] };
+    for (let pass = 0; pass < MOST_PASSES; pass++) {
+      const found = outside(this.#ownWords(written), this.#matches(written.text, place, label));
+      if (found.length === 0) break;
+      written = this.#write(written, found, place, tally);
     }
-    parts.push(text.slice(from));
-    return parts.join("");
+    return written.text;
   }
 
   #matches(text: string, place: RedactionPlace, label: string): RuleMatch[] {
@@ -65,23 +60,69 @@ export class RuleSet {
         rule.strategy === "block" && AFTER_THE_FACT.has(place) ? "redact" : rule.strategy;
       for (const { start, end } of rule.detect(text, label)) matches.push({ start, end, order, strategy });
     }
-    return matches.length === 0 ? matches : this.#outsidePlaceholders(text, matches);
+    return matches;
   }
 
-  /** What was replaced before is left as it is: redacting twice changes nothing. */
-  #outsidePlaceholders(text: string, matches: RuleMatch[]): RuleMatch[] {
-    if (!text.includes("[REDACTED_") && !text.includes("_hash:")) return matches;
-    const inside = new Uint8Array(text.length);
-    for (const placeholder of text.matchAll(this.#placeholder)) {
-      inside.fill(1, placeholder.index, placeholder.index + placeholder[0].length);
+  #write({ text, ours }: Written, found: readonly RuleMatch[], place: RedactionPlace, tally: Tally): Written {
+    const parts: string[] = [];
+    const written: Match[] = [];
+    let from = 0;
+    let length = 0;
+    let next = 0;
+    const copyTo = (to: number) => {
+      for (let range = ours[next]; range && range.end <= to; range = ours[++next]) {
+        if (range.start >= from)
+          written.push({ start: length + range.start - from, end: length + range.end - from });
+      }
+      parts.push(text.slice(from, to));
+      length += to - from;
+    };
+    for (const { start, end, cover, order, strategy } of resolveOverlaps(found, text.length)) {
+      const type = this.#rulesAt[place][order]?.type ?? "";
+      tally.add({ type, strategy, place });
+      if (strategy === "block") throw blocked(type, place);
+      copyTo(cover.start);
+      const replacement = replacementFor(type, strategy, text.slice(start, end), this.#hashKey);
+      written.push({ start: length, end: length + replacement.length });
+      parts.push(replacement);
+      length += replacement.length;
+      from = cover.end;
     }
-    return matches.flatMap((match) => {
-      let { start, end } = match;
-      while (start < end && inside[start]) start++;
-      while (end > start && inside[end - 1]) end--;
-      return start < end ? [{ ...match, start, end }] : [];
-    });
+    copyTo(text.length);
+    return { text: parts.join(""), ours: written };
   }
+
+  /** What this call or an earlier one put in: redacting twice changes nothing. */
+  #ownWords({ text, ours }: Written): Uint8Array | undefined {
+    const hasPlaceholders = text.includes("[REDACTED_") || text.includes("_hash:");
+    if (ours.length === 0 && !hasPlaceholders) return undefined;
+    const own = new Uint8Array(text.length);
+    for (const { start, end } of ours) own.fill(1, start, end);
+    if (!hasPlaceholders) return own;
+    for (const placeholder of text.matchAll(this.#placeholder)) {
+      own.fill(1, placeholder.index, placeholder.index + placeholder[0].length);
+    }
+    return own;
+  }
+}
+
+const MOST_PASSES = 3;
+
+/** A text and what in it is a replacement already, ascending. */
+interface Written {
+  text: string;
+  ours: readonly Match[];
+}
+
+/** The matches without what of them lies at the edge in `own`; those that are wholly inside are gone. */
+function outside(own: Uint8Array | undefined, matches: RuleMatch[]): RuleMatch[] {
+  if (own === undefined) return matches;
+  return matches.flatMap((match) => {
+    let { start, end } = match;
+    while (start < end && own[start]) start++;
+    while (end > start && own[end - 1]) end--;
+    return start < end ? [{ ...match, start, end }] : [];
+  });
 }
 
 function byPlace<T>(make: (place: RedactionPlace) => T): Record<RedactionPlace, T> {

@@ -126,6 +126,16 @@ describe("LangChain's messages", () => {
     expect(JSON.stringify(inputOnly.value([new AIMessage(BOB)], "error"))).not.toContain("bob@");
   });
 
+  it("are counted once, though they hold their content twice", () => {
+    const counts: number[] = [];
+    const redactor = createRedactor({
+      rules: [{ type: "email" }],
+      onRedaction: ({ count }) => counts.push(count),
+    });
+    redactor.value([new HumanMessage(`${BOB} ${BOB}`)], "input");
+    expect(counts).toEqual([2]);
+  });
+
   it("may be chunks", () => {
     const chunk = new AIMessageChunk({
       content: "",

@@ -39,6 +39,8 @@ class Walk {
   changes = 0;
   readonly #redactText: RedactText;
   readonly #fixedPlace: RedactionPlace | undefined;
+  /** A message holds its content twice (lc_kwargs): it is redacted, and counted, once. */
+  readonly #texts = new Map<RedactionPlace, Map<string, string>>();
   /** By the way of reading, since one object can stand at two places. */
   readonly #seen = new Map<string, Map<object, { copy?: object; done?: object }>>();
 
@@ -64,9 +66,18 @@ class Walk {
   }
 
   #text(text: string, reading: Reading): string {
-    const redacted = this.#redactText(text, this.#fixedPlace ?? reading.place, reading.label);
-    if (redacted !== text) this.changes++;
+    const place = this.#fixedPlace ?? reading.place;
+    const known = reading.label === "" ? this.#texts.get(place)?.get(text) : undefined;
+    const redacted = known ?? this.#redactText(text, place, reading.label);
+    if (redacted === text) return text;
+    this.changes++;
+    if (reading.label === "" && known === undefined) this.#remember(place, text, redacted);
     return redacted;
+  }
+
+  #remember(place: RedactionPlace, text: string, redacted: string): void {
+    const texts = this.#texts.get(place) ?? new Map<string, string>();
+    this.#texts.set(place, texts.set(text, redacted));
   }
 
   #object(value: object, reading: Reading, depth: number): unknown {

@@ -63,7 +63,7 @@ class CardSearch {
     const size = this.#runs.size(i);
     if (size > 19) return 0;
     if (size >= 13) return this.#isSingleCard(i) ? 1 : 0;
-    if (this.#runs.link(i + 1) === Link.FAR) return 0;
+    if (!this.#runs.isLinked(i + 1)) return 0;
     if (size === 4 || size === 6 || size === 8) {
       for (const sizes of GROUPINGS) {
         if (
@@ -81,7 +81,7 @@ class CardSearch {
   /** Behind a label any grouping will do: the fewest runs from i on that are a card. */
   #oddlyGrouped(i: number): number {
     let size = 0;
-    for (let k = i; size < 19 && (k === i || this.#runs.link(k) !== Link.FAR); k++) {
+    for (let k = i; size < 19 && (k === i || this.#runs.isLinked(k)); k++) {
       size += this.#runs.size(k);
       if (size >= 13 && size <= 19 && this.#isCard(i, k - i + 1)) return k - i + 1;
     }

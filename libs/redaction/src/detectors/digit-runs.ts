@@ -1,9 +1,9 @@
-import { isDigit } from "../characters.js";
-
 /** What stands between two runs of digits on one line. `FAR` is anything that holds nothing together. */
 export const Link = { FAR: 0, SPACE: 1, HYPHEN: 2, POINT: 3, BRACKET: 4, WIDE: 5, OPENING: 6 } as const;
 export type Link = (typeof Link)[keyof typeof Link];
 
+const ZERO = 48;
+const NINE = 57;
 const LONGEST_LINK = 3;
 const SPACES = new Set([32, 9, 0xa0, 0x202f]);
 const HYPHENS = new Set([45, 0x2010, 0x2011, 0x2012, 0x2013, 0x2014]);
@@ -34,10 +34,10 @@ export class DigitRuns {
     let count = 0;
     let last = -LONGEST_LINK - 1;
     for (let position = 0; position < text.length; position++) {
-      if (!isDigit(text.charCodeAt(position))) continue;
+      let code = text.charCodeAt(position);
+      if (code < ZERO || code > NINE) continue;
       const start = position;
-      do position++;
-      while (isDigit(text.charCodeAt(position)));
+      while (code >= ZERO && code <= NINE) code = text.charCodeAt(++position);
       this.#starts[count] = start;
       this.#ends[count] = position;
       this.#links[count] = start - last > LONGEST_LINK ? Link.FAR : linkOf(text, last, start);
@@ -65,6 +65,11 @@ export class DigitRuns {
     return i < this.count ? ((this.#links[i] ?? Link.FAR) as Link) : Link.FAR;
   }
 
+  /** Whether run i stands close to the one before it. */
+  isLinked(i: number): boolean {
+    return i < this.count && this.#links[i] !== Link.FAR;
+  }
+
   run(i: number): string {
     return this.text.slice(this.start(i), this.end(i));
   }
@@ -79,7 +84,7 @@ export class DigitRuns {
   /** Whether the runs from i on have exactly these sizes and hang together. */
   haveSizes(i: number, sizes: readonly number[]): boolean {
     for (let k = 0; k < sizes.length; k++) {
-      if (this.size(i + k) !== sizes[k] || (k > 0 && this.link(i + k) === Link.FAR)) return false;
+      if (this.size(i + k) !== sizes[k] || (k > 0 && !this.isLinked(i + k))) return false;
     }
     return true;
   }

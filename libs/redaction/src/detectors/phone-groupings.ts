@@ -105,7 +105,7 @@ export class PhoneGroupings {
     let found = 0;
     for (let count = 1; count <= MOST_RUNS; count++) {
       const k = i + count - 1;
-      if (this.#runs.size(k) > LARGEST_SIZE || (count > 1 && this.#runs.link(k) === Link.FAR)) break;
+      if (this.#runs.size(k) > LARGEST_SIZE || (count > 1 && !this.#runs.isLinked(k))) break;
       key = key * 16 + this.#runs.size(k);
       if (!BEGINNINGS.has(key)) break;
       const checks = BY_KEY.get(key);

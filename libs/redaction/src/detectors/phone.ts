@@ -55,7 +55,7 @@ class PhoneSearch {
     if (this.#runs.size(i) > 15) return 0;
     const start = this.#runs.start(i);
     if (this.#isInternational(i)) return this.#greedy(i, 8);
-    const hasDigits = this.#runs.size(i) >= 6 || this.#runs.link(i + 1) !== Link.FAR;
+    const hasDigits = this.#runs.size(i) >= 6 || this.#runs.isLinked(i + 1);
     const isLabelled = hasDigits && (this.#followsNumber(start) || this.#phoneLabels.standBefore(start));
     const count = this.#grouped(i);
     if (isLabelled) return Math.max(this.#greedy(i, 6), count);
@@ -81,13 +81,13 @@ class PhoneSearch {
   /** From run i on as many runs as one number can have, of at least `least` digits and not running into a date. */
   #greedy(i: number, least: number): number {
     const size = this.#runs.size(i);
-    if (this.#runs.link(i + 1) === Link.FAR && (size < least || size <= 8)) {
+    if (!this.#runs.isLinked(i + 1) && (size < least || size <= 8)) {
       return size >= least && this.#isFree(i, 1) ? 1 : 0;
     }
     const most = longestNumber(this.#runs.run(i), this.#text.charCodeAt(this.#runs.start(i) - 1));
     let digits = 0;
     let count = 0;
-    for (let k = i; k === i || this.#runs.link(k) !== Link.FAR; k++) {
+    for (let k = i; k === i || this.#runs.isLinked(k); k++) {
       if (k > i && digits >= 6 && this.#beginsSomethingElse(k, digits)) break;
       digits += this.#runs.size(k);
       if (digits > most) break;
