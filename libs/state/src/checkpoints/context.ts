@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Lease } from "@drover/contracts";
 import type { Redis } from "../connect.js";
@@ -53,8 +53,9 @@ export function fence(lease: Lease | undefined): [string, string] {
   return lease === undefined ? ["", ""] : [String(lease.epoch), lease.worker];
 }
 
+/** 48 random bits. randomUUID has a supply of them, which randomBytes does not. */
 export function newToken(): string {
-  return randomBytes(6).toString("base64url");
+  return randomUUID().slice(-12);
 }
 
 function script(name: string): Script {

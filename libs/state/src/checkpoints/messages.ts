@@ -56,9 +56,19 @@ export function fieldsOf(message: object): Fields {
   for (const key in given) {
     if (key === "contentBlocks") continue;
     const value = key in message ? (message as Fields)[key] : given[key];
-    if (value !== undefined) fields[key] = value;
+    if (value !== undefined && !isDefault(key, value, message)) fields[key] = value;
   }
   return fields;
+}
+
+/** Whether the constructor sets a field to this empty value by itself. */
+function isDefault(key: string, value: unknown, message: object): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (key === "additional_kwargs" || key === "response_metadata") return Object.keys(value).length === 0;
+  if ((key !== "tool_calls" && key !== "invalid_tool_calls") || message.constructor !== AIMessage)
+    return false;
+  const { additional_kwargs } = message as AIMessage;
+  return Array.isArray(value) && value.length === 0 && additional_kwargs?.tool_calls === undefined;
 }
 
 export function createMessage(name: string, fields: Fields): BaseMessage {

@@ -7,7 +7,7 @@ import type { Rendered } from "./thread-view.js";
  * checkpoint at that position, without one it stands alone; a reader follows the bases. `lowest` is the lowest body
  * that the whole state needs.
  *
- *   p  parent's id, or 1 if the base is the parent      t  timestamp      v  format, if not 4
+ *   p  parent's id, or 1 if the base is the parent      t  timestamp, in ms if that is all it says      v  format, if not 4
  *   c  [[version, channel…]…]                           s  [[node, channel | [channel, version]…]…]
  *   n  values by channel     l  lowest bodies by channel     e  channels that became empty
  *   m  metadata              k  lowest bodies by metadata key
@@ -16,7 +16,7 @@ import type { Rendered } from "./thread-view.js";
  */
 interface Row {
   p?: string | 1;
-  t: string;
+  t: string | number;
   v?: number;
   c?: [Version, ...string[]][];
   s?: [string, ...(string | [string, Version])[]][];
@@ -42,7 +42,8 @@ export function writeRow(state: CheckpointState, candidate: CheckpointState | un
       ? candidate
       : undefined;
   state.depth = base === undefined ? 0 : base.depth + 1;
-  const row: Row = { t: state.ts };
+  const ms = Date.parse(state.ts);
+  const row: Row = { t: isoOf(ms) === state.ts ? ms : state.ts };
   if (state.parent !== undefined) row.p = state.parent === base?.id ? 1 : state.parent;
   if (state.v !== 4) row.v = state.v;
   const versions = versionsRow(state.versions, base?.versions);
@@ -94,7 +95,7 @@ export function readRow(
     position,
     id,
     parent: row.p === 1 ? base?.id : row.p,
-    ts: row.t,
+    ts: typeof row.t === "number" ? isoOf(row.t) : row.t,
     v: row.v ?? 4,
     versions,
     seen,
@@ -102,6 +103,10 @@ export function readRow(
     metadata,
     depth: base === undefined ? 0 : base.depth + 1,
   };
+}
+
+function isoOf(ms: number): string {
+  return Number.isNaN(ms) ? "" : new Date(ms).toISOString();
 }
 
 /** The position of the base that a record names. */

@@ -50,7 +50,7 @@ const fail = tool(
 );
 
 // Its declared type does not fit createAgent's with exactOptionalPropertyTypes.
-const approvals: unknown = humanInTheLoopMiddleware({ interruptOn: { risky: true } });
+const approvals: unknown = humanInTheLoopMiddleware({ interruptOn: { risky: true } } as never);
 
 let calls = 0;
 
