@@ -1,6 +1,12 @@
 import { DroverError } from "@drover/contracts";
 import { memberOf, type RunRef } from "@drover/state";
 
+export interface ActiveRun {
+  signal: AbortSignal;
+  stop: (reason: DroverError) => void;
+  done: () => void;
+}
+
 /** The runs that this process works on, and the way to stop them. */
 export class ActiveRuns {
   private readonly runs = new Map<string, AbortController>();
@@ -11,8 +17,12 @@ export class ActiveRuns {
     return this.runs.size;
   }
 
+  has(run: RunRef): boolean {
+    return this.runs.has(memberOf(run));
+  }
+
   /** Registers a run; `done` must be called at its end, whatever happened. */
-  begin(run: RunRef): { signal: AbortSignal; stop: (reason: DroverError) => void; done: () => void } {
+  begin(run: RunRef): ActiveRun {
     const member = memberOf(run);
     const controller = new AbortController();
     this.runs.set(member, controller);

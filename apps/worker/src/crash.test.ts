@@ -42,7 +42,7 @@ describe("a worker that is killed", () => {
     await until(() => fleet.ledger().length > 100, "a third of the steps were done");
     first.kill("SIGKILL");
     await fleet.start();
-    const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 30_000 })));
+    const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 60_000 })));
     for (const run of runs) {
       expect(run).toMatchObject({ status: "success", attempt: 1, output: { steps: STEPS } });
     }
@@ -51,7 +51,7 @@ describe("a worker that is killed", () => {
     // Only the step that was being executed is executed again.
     const repeated = fleet.ledger().length - 60 * STEPS.length;
     expect(repeated).toBeLessThanOrEqual(crashed.length);
-  });
+  }, 90_000);
 
   it("does not repeat a tool that is marked once, and says that its outcome is unknown", async () => {
     const first = await fleet.start();
@@ -65,7 +65,7 @@ describe("a worker that is killed", () => {
     const run = await handle.result({ timeoutMs: 15_000 });
     expect(run).toMatchObject({ status: "error", error: { code: "EFFECT_UNKNOWN" } });
     expect(fleet.ledger()).toHaveLength(1);
-  });
+  }, 60_000);
 
   it("by its run is set aside after three times, and the thread goes on", async () => {
     await fleet.start();
@@ -131,7 +131,7 @@ describe("SIGTERM", () => {
       expect(run).toMatchObject({ status: "success", attempt: 1, crashes: 0, output: { steps: STEPS } });
     }
     expect(fleet.ledger()).toHaveLength(10 * STEPS.length);
-  });
+  }, 60_000);
 });
 
 describe("a cancel", () => {

@@ -2,25 +2,30 @@
  * The life of a delivery: park it if its scope is paused, claim its run, execute, settle, publish. What is thrown
  * on the way is a defect or a Redis that is away; the run is then found by the sweeper.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   DroverError,
   type ErrorInfo,
+  isDroverError,
   type Lease,
   noUsage,
   type Outcome,
   type Pointer,
   type Redactor,
+  type Transition,
 } from "@drover/contracts";
-import { type PauseScope, park, publish, scopesOf, settle } from "@drover/queue";
+import { change, type PauseScope, park, publish, scopesOf, settle } from "@drover/queue";
 import { execute, type LoadedAgent, type Services } from "@drover/runtime";
 import { type Claimed, createCounters, createEffects, memberOf, RedisSaver } from "@drover/state";
-import { LEASE_IS_LOST } from "./active-runs.js";
+import { type ActiveRun, LEASE_IS_LOST } from "./active-runs.js";
 import type { WorkerContext } from "./context.js";
 import { EventWriter } from "./event-writer.js";
 
 /** Milliseconds between two looks for a worker that has the agent, and how many looks there are. */
 const LOOK_AGAIN_MS = 2000;
 const MOST_LOOKS = 150;
+/** Milliseconds between two tries to settle while Redis is away. */
+const SETTLE_AGAIN_MS = 500;
 
 type Taken = Extract<Claimed, { what: "claimed" }>;
 
@@ -30,10 +35,17 @@ export async function work(context: WorkerContext, pointer: Pointer): Promise<vo
   const claimed = await claim(context, pointer);
   if (claimed.what === "elsewhere") return leaveForAnother(context, pointer, claimed.agent);
   if (claimed.what === "stale") return;
-  const published = publish(context.state, context.queue, [claimed.transition]);
-  const outcome = await run(context, claimed);
-  await published.catch((error) => context.logger.warn({ error }, "a transition waits to be published"));
-  await conclude(context, claimed, outcome);
+  const active = context.activeRuns.begin(claimed.lease);
+  try {
+    const published = publish(context.state, context.queue, [claimed.transition]).catch((error) =>
+      context.logger.warn({ error }, "a transition waits to be published"),
+    );
+    const outcome = await run(context, claimed, active);
+    await published;
+    await conclude(context, claimed, active, outcome);
+  } finally {
+    active.done();
+  }
 }
 
 async function pausedScope(context: WorkerContext, pointer: Pointer): Promise<PauseScope | null> {
@@ -50,7 +62,10 @@ async function claim(context: WorkerContext, pointer: Pointer): Promise<Claimed>
     context.state.workers.noteClaim(worker, member),
     context.state.runs.claim(pointer, pointer.seq, worker, context.versions),
   ]);
-  if (claimed.what !== "claimed") await context.state.workers.dropClaim(worker, member);
+  // A second delivery of a run that this worker has must not make it forget the first.
+  if (claimed.what !== "claimed" && !context.activeRuns.has(pointer)) {
+    await context.state.workers.dropClaim(worker, member);
+  }
   return claimed;
 }
 
@@ -65,13 +80,16 @@ async function leaveForAnother(context: WorkerContext, pointer: Pointer, agent: 
     code: "AGENT_NOT_AVAILABLE",
     message: `No worker has the agent '${agent}'. Start one whose langgraph.json names it, then retry the run.`,
   };
-  const transition = await context.state.runs.fail(pointer, error);
-  if (transition) await publish(context.state, context.queue, [transition]);
+  const make = async () => ({ transition: await context.state.runs.fail(pointer, error) });
+  await change(context.state, context.queue, pointer, make);
 }
 
-async function run(context: WorkerContext, { lease, activation }: Taken): Promise<Outcome> {
+async function run(
+  context: WorkerContext,
+  { lease, activation }: Taken,
+  active: ActiveRun,
+): Promise<Outcome> {
   const { state, activeRuns, env, metrics } = context;
-  const active = activeRuns.begin(lease);
   const redactor = context.redactorOf(activation.agent);
   const { runId, threadId, agent, tenant, attempt } = activation;
   const logger = context.logger.child({ runId, threadId, agent, tenant, attempt }, { redactor });
@@ -99,7 +117,6 @@ async function run(context: WorkerContext, { lease, activation }: Taken): Promis
     return outcome;
   } finally {
     for (const timer of timers) clearTimeout(timer);
-    active.done();
   }
 }
 
@@ -142,15 +159,39 @@ function limitTime(
   return timers;
 }
 
-async function conclude(context: WorkerContext, { lease, activation, maxAttempts }: Taken, outcome: Outcome) {
-  const { state, queue, metrics } = context;
-  const transition = await settle(state, lease, { attempt: activation.attempt, maxAttempts }, outcome);
+async function conclude(
+  context: WorkerContext,
+  taken: Taken,
+  active: ActiveRun,
+  outcome: Outcome,
+): Promise<void> {
+  const { state, queue, metrics, logger } = context;
+  const transition = await settleWhenRedisCan(context, taken, active, outcome);
   context.onProgress();
   if (!transition) {
     metrics.inc("drover_leases_lost_total", {});
-    context.logger.warn({ runId: lease.runId }, LEASE_IS_LOST.message);
+    logger.warn({ runId: taken.lease.runId }, LEASE_IS_LOST.message);
     return;
   }
   await publish(state, queue, [transition]);
   context.count(transition, outcome.kind === "superseded" ? noUsage() : outcome.usage);
+}
+
+/** Waits for a Redis that is away or full, for as long as the lease is this worker's. */
+async function settleWhenRedisCan(
+  { state, logger }: WorkerContext,
+  { lease, activation, maxAttempts }: Taken,
+  { signal }: ActiveRun,
+  outcome: Outcome,
+): Promise<Transition | null> {
+  for (;;) {
+    try {
+      return await settle(state, lease, { attempt: activation.attempt, maxAttempts }, outcome);
+    } catch (error) {
+      const waits = isDroverError(error, "NO_REDIS") || isDroverError(error, "REDIS_REFUSED");
+      if (!waits || isDroverError(signal.reason, "LEASE_LOST")) throw error;
+      logger.warn({ runId: lease.runId, error }, "the run's end waits for Redis");
+      await sleep(SETTLE_AGAIN_MS);
+    }
+  }
 }

@@ -9,10 +9,14 @@ import { ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
 import type { WorkerConfig } from "./config.js";
 import { countTransition, unknownAgent, type WorkerContext } from "./context.js";
 import { Heartbeat } from "./heartbeat.js";
+import { giveAllBack, Orphans } from "./orphans.js";
 import { redactorsOf } from "./redactors.js";
 import { work } from "./work.js";
 
 export const VERSION = "0.1.0";
+
+/** Milliseconds between two looks for runs that stand still. */
+const ORPHANS_MS = 5000;
 
 export interface RunningWorker {
   /** Where /metrics, /healthz and /readyz answer. */
@@ -116,6 +120,8 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     heartbeat.cancel(member, refOf(member)).catch((error) => logger.warn({ error }, "a cancel failed"));
   });
   const sweeping = repeat(config.leaseMs / 5, () => sweeper.sweep(config.leaseMs), logger);
+  const orphans = new Orphans(state, queue, activeRuns);
+  const tidying = repeat(ORPHANS_MS, () => giveBack(orphans, heartbeat.workerId, logger), logger);
   const unwatch = watchEventLoop(metrics);
   const slots = setInterval(() => {
     metrics.set("drover_worker_slots", {}, config.concurrency);
@@ -154,7 +160,8 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     clearTimeout(deadline);
     clearInterval(slots);
     unwatch();
-    await sweeping.stop();
+    await Promise.all([sweeping.stop(), tidying.stop()]);
+    await giveAllBack(state, queue, heartbeat.workerId);
     await heartbeat.end();
     await probes.close();
     await queue.close();
@@ -167,6 +174,11 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
       return stopping;
     },
   };
+}
+
+async function giveBack(orphans: Orphans, worker: string, logger: Logger): Promise<void> {
+  const count = await orphans.giveBack(worker);
+  if (count > 0) logger.error({ count }, "runs that stood still were given back");
 }
 
 /** Each part has a connection of its own: a blocking one must not hold up commands. */

@@ -1,6 +1,6 @@
 import { type Answer, type Approval, DroverError } from "@drover/contracts";
 import type { State } from "@drover/state";
-import { publish } from "./publisher.js";
+import { change } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
 
 /** Checks an answer against its question and gives the value that the graph resumes with. Throws INVALID_DECISION. */
@@ -54,8 +54,9 @@ export async function answerApproval(
   const value = read(approval, answer);
   const at = await state.indexes.now();
   const stored = { interruptId: approval.interruptId, value, answer, at };
-  const transition = await state.runs.resume(approval, approvalId, stored);
-  await publish(state, queue, [transition]);
+  await change(state, queue, approval, async () => ({
+    transition: await state.runs.resume(approval, approvalId, stored),
+  }));
   return { ...approval, status: "answered", answer, answeredAt: at };
 }
 

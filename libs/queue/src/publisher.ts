@@ -1,18 +1,20 @@
-import type { Dispatch, Transition } from "@drover/contracts";
-import type { State } from "@drover/state";
+import { type Dispatch, type ErrorCode, isDroverError, type Transition } from "@drover/contracts";
+import type { State, ThreadRef } from "@drover/state";
 import type { RunQueue } from "./run-queue.js";
 
 /**
- * Tells indexes and queue what was committed in threads' slots. Safe to repeat at any point: an index ignores what it has seen, the queue ignores an id that it holds, and a pointer that is
- * delivered twice is claimed once.
+ * Tells queue and indexes what was committed in threads' slots. Safe to repeat at any point: the queue ignores an id
+ * that it holds, an index what it has seen, and a pointer that is delivered twice is claimed once.
+ * The queue is told first: while the indexes do not know of a change, its worker is still noted as having the run,
+ * so that a crash in between is found.
  */
 export async function announce(
   state: State,
   queue: RunQueue,
   transitions: readonly Transition[],
 ): Promise<void> {
-  const dispatches = transitions.map((t) => t.dispatch).filter((d): d is Dispatch => d !== null);
-  await Promise.all([state.indexes.apply(transitions), queue.add(dispatches)]);
+  await queue.add(transitions.map((t) => t.dispatch).filter((d): d is Dispatch => d !== null));
+  await state.indexes.apply(transitions);
 }
 
 /** The same for transitions that stand in outboxes, from which they are removed then. */
@@ -25,3 +27,28 @@ export async function publish(
   await announce(state, queue, transitions);
   await Promise.all(transitions.map((t) => state.runs.acknowledge(t)));
 }
+
+/**
+ * A change that no worker's claim stands for: its thread is marked around it, so that a sweeper publishes it where
+ * whoever made it died before.
+ */
+export async function change<T extends { transition: Transition | null }>(
+  state: State,
+  queue: RunQueue,
+  thread: ThreadRef,
+  make: () => Promise<T>,
+): Promise<T> {
+  const mark = await state.indexes.mark([thread]);
+  try {
+    const made = await make();
+    if (made.transition) await publish(state, queue, [made.transition]);
+    await state.indexes.unmark(mark, [thread]);
+    return made;
+  } catch (error) {
+    // What was refused changed nothing. Where publishing failed, the mark stays for the sweeper.
+    if (isDroverError(error) && !STORE_IS_AWAY.has(error.code)) await state.indexes.unmark(mark, [thread]);
+    throw error;
+  }
+}
+
+const STORE_IS_AWAY: ReadonlySet<ErrorCode> = new Set(["NO_REDIS", "REDIS_REFUSED"]);

@@ -1,6 +1,6 @@
-import type { ErrorInfo, RunStatus, Transition } from "@drover/contracts";
+import type { ErrorInfo, RunStatus } from "@drover/contracts";
 import { memberOf, type RunRef, refOf, type State } from "@drover/state";
-import { publish } from "./publisher.js";
+import { change } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
 
 const PAGE = 500;
@@ -23,16 +23,13 @@ export async function cancelRun(
   reason = "Cancelled on request.",
 ): Promise<void> {
   const error: ErrorInfo = { code: "CANCELLED", message: reason };
-  const { transition, worker } = await state.runs.cancel(run, error);
-  if (transition) await publish(state, queue, [transition]);
+  const { worker } = await change(state, queue, run, () => state.runs.cancel(run, error));
   if (worker) await state.workers.askToStop(worker, memberOf(run));
 }
 
 /** Tries a run that ended without success once more, from its last checkpoint. */
-export async function retryRun(state: State, queue: RunQueue, run: RunRef): Promise<Transition> {
-  const transition = await state.runs.reopen(run);
-  await publish(state, queue, [transition]);
-  return transition;
+export async function retryRun(state: State, queue: RunQueue, run: RunRef): Promise<void> {
+  await change(state, queue, run, async () => ({ transition: await state.runs.reopen(run) }));
 }
 
 /** Workers take nothing of the scope any more; what runs goes on. */
@@ -47,16 +44,17 @@ export async function resumeScope(state: State, queue: RunQueue, scope: PauseSco
   for (;;) {
     const members = await state.workers.unpark(scope, PAGE);
     if (members.length === 0) return resumed;
-    const transitions = await Promise.all(members.map((member) => redeliver(state, refOf(member))));
-    const news = transitions.filter((t): t is Transition => t !== null);
-    await publish(state, queue, news);
-    resumed += news.length;
+    const back = await Promise.all(members.map((member) => redeliver(state, queue, refOf(member))));
+    resumed += back.filter(Boolean).length;
   }
 }
 
-async function redeliver(state: State, run: RunRef): Promise<Transition | null> {
+/** Puts a run's newest activation on the queue once more. False where it does not wait there any more. */
+export async function redeliver(state: State, queue: RunQueue, run: RunRef): Promise<boolean> {
   const pointer = await state.reader.pointer(run);
-  return pointer ? state.runs.redeliver(run, pointer.seq) : null;
+  if (!pointer) return false;
+  const make = async () => ({ transition: await state.runs.redeliver(run, pointer.seq) });
+  return (await change(state, queue, run, make)).transition !== null;
 }
 
 /** Puts a delivery of a paused scope aside. Its run keeps its place in its thread. */

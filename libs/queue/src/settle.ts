@@ -2,13 +2,14 @@ import {
   type ActionRequest,
   approvalId,
   DroverError,
+  type ErrorInfo,
   type InterruptQuestion,
   type Lease,
   noUsage,
   type Outcome,
   type Transition,
 } from "@drover/contracts";
-import type { Settlement, State } from "@drover/state";
+import { DEFAULT_MAX_PAYLOAD, encodePayload, type Settlement, type State } from "@drover/state";
 
 /** Milliseconds before the second try of a run; doubles with each further one, up to a minute. */
 const FIRST_RETRY_MS = 1000;
@@ -45,7 +46,9 @@ function settlementOf(
   outcome: Exclude<Outcome, { kind: "superseded" }>,
 ): Settlement {
   switch (outcome.kind) {
-    case "completed":
+    case "completed": {
+      const wrong = unstorable(outcome.output);
+      if (wrong) return { what: "final", status: "error", endedBy: "error", error: wrong, output: undefined };
       return {
         what: "final",
         status: "success",
@@ -53,6 +56,7 @@ function settlementOf(
         error: null,
         output: outcome.output,
       };
+    }
     case "interrupted":
       return {
         what: "interrupted",
@@ -89,6 +93,20 @@ function settlementOf(
       };
     case "yielded":
       return { what: "again", kind: "handover", delayMs: 0, error: null, spendsAttempt: false };
+  }
+}
+
+/** Why an output cannot be kept; null where it can. */
+function unstorable(output: unknown): ErrorInfo | null {
+  try {
+    encodePayload(output, { bytes: DEFAULT_MAX_PAYLOAD, what: "The agent's output" });
+    return null;
+  } catch (error) {
+    if (error instanceof DroverError) return error.toInfo();
+    return {
+      code: "AGENT_ERROR",
+      message: "The agent's output is not JSON. Return plain objects, lists, texts and numbers.",
+    };
   }
 }
 

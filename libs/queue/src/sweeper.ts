@@ -4,7 +4,8 @@
  */
 import type { ErrorInfo } from "@drover/contracts";
 import { memberOf, type RunRef, type State } from "@drover/state";
-import { publish } from "./publisher.js";
+import { change, publish } from "./publisher.js";
+import { redeliver } from "./run-control.js";
 import type { RunQueue } from "./run-queue.js";
 
 export const REPAIRS = ["takeover", "outbox", "pointer", "deadline", "purge"] as const;
@@ -60,14 +61,7 @@ export class Sweeper {
   private async takeOver(): Promise<number> {
     let taken = 0;
     for (const { worker, claims } of await this.state.workers.gone(PAGE)) {
-      await Promise.all(
-        claims.map(async (run) => {
-          const reply = await this.state.runs.takeover(run, worker);
-          await publish(this.state, this.queue, reply.transitions);
-          await this.state.workers.dropClaim(worker, memberOf(run));
-          if (reply.taken) taken += 1;
-        }),
-      );
+      taken += await takeOver(this.state, this.queue, worker, claims, true);
       if (claims.length < PAGE) await this.state.workers.remove(worker);
     }
     return taken;
@@ -85,46 +79,54 @@ export class Sweeper {
     return published;
   }
 
-  /** Activations that should be on the queue and are not: the queue may have lost one, or everything. */
+  /**
+   * Activations that should be on the queue and are not: the queue may have lost one, or everything. What workers
+   * have in hand is not due any more, so that as many must wait as are due.
+   */
   private async redeliverLost(now: number): Promise<number> {
-    const counts = await this.queue.counts();
-    const held = counts.waiting + counts.active + counts.delayed;
-    this.short = (await this.state.indexes.countDue()) > held ? this.short + 1 : 0;
+    const { waiting, delayed } = await this.queue.counts();
+    this.short = (await this.state.indexes.countDue()) > waiting + delayed ? this.short + 1 : 0;
     if (this.short < 3) return 0;
     let redelivered = 0;
-    for (const ref of await this.state.indexes.due(now - POINTER_GRACE_MS, PAGE)) {
-      if (await this.redeliver(ref)) redelivered += 1;
+    for (const run of await this.state.indexes.due(now - POINTER_GRACE_MS, PAGE)) {
+      const pointer = await this.state.reader.pointer(run);
+      if (pointer && (await this.queue.has(pointer))) continue;
+      if (pointer && (await redeliver(this.state, this.queue, run))) redelivered += 1;
+      else await this.state.indexes.dropDue(run);
     }
     return redelivered;
   }
 
-  private async redeliver(ref: RunRef): Promise<boolean> {
-    const pointer = await this.state.reader.pointer(ref);
-    if (!pointer) {
-      await this.state.indexes.dropDue(ref);
-      return false;
-    }
-    if (await this.queue.has(pointer)) return false;
-    const transition = await this.state.runs.redeliver(ref, pointer.seq);
-    if (!transition) {
-      await this.state.indexes.dropDue(ref);
-      return false;
-    }
-    await publish(this.state, this.queue, [transition]);
-    return true;
-  }
-
   private async endOverdue(now: number): Promise<number> {
     let ended = 0;
-    for (const ref of await this.state.indexes.overdue(now, PAGE)) {
-      const transition = await this.state.runs.expire(ref, TOO_LATE);
-      if (transition) {
-        await publish(this.state, this.queue, [transition]);
-        ended += 1;
-      } else if (!(await this.state.reader.run(ref, false))) {
-        await this.state.indexes.dropDeadline(ref);
-      }
+    for (const run of await this.state.indexes.overdue(now, PAGE)) {
+      const make = async () => ({ transition: await this.state.runs.expire(run, TOO_LATE) });
+      const { transition } = await change(this.state, this.queue, run, make);
+      if (transition) ended += 1;
+      else if (!(await this.state.reader.run(run, false))) await this.state.indexes.dropDeadline(run);
     }
     return ended;
   }
+}
+
+/**
+ * Takes runs away from a worker that died, or that leaves and could not hand them over. Gives how many it had.
+ * A run stays noted as that worker's until everything about it is published.
+ */
+export async function takeOver(
+  state: State,
+  queue: RunQueue,
+  worker: string,
+  claims: readonly RunRef[],
+  died: boolean,
+): Promise<number> {
+  const taken = await Promise.all(
+    claims.map(async (run) => {
+      const reply = await state.runs.takeover(run, worker, died);
+      await publish(state, queue, reply.transitions);
+      await state.workers.dropClaim(worker, memberOf(run));
+      return reply.taken;
+    }),
+  );
+  return taken.filter(Boolean).length;
 }

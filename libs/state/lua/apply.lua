@@ -1,11 +1,11 @@
 -- Brings the indexes and the batches up to transitions; one that was seen before, or is older than what the
 -- indexes know, changes nothing but what is due and where an approval's run is found.
 -- KEYS base: every name begins with it, and all share one slot
--- ARGV retention of runs in seconds, JSON list of {id, member (tenant/thread/run), tenant, version, status, final,
+-- ARGV retention of runs and of batches in seconds, JSON list of {id, member (tenant/thread/run), tenant, version, status, final,
 --      worker, batch, created, at, usage (eight numbers as text), deadline, due (a member), raised, closed};
 --      ids are encoded, what is missing is left out
 -- Returns the number of those that were news
-local base, retention = KEYS[1], tonumber(ARGV[1]) * 1000
+local base, retention, batch_retention = KEYS[1], tonumber(ARGV[1]) * 1000, ARGV[2]
 local news, changed = 0, {}
 
 local function count_in_batch(batch, t, before, old_usage)
@@ -28,6 +28,9 @@ local function count_in_batch(batch, t, before, old_usage)
     end
   end
   if t.final or t.status == 'interrupted' then redis.call('RPUSH', batch .. ':ended', t.id) end
+  if t.final or not before then
+    for _, part in ipairs({'', ':runs', ':ended'}) do redis.call('EXPIRE', batch .. part, batch_retention) end
+  end
   if t.final then
     local b = redis.call('HMGET', batch, 'sealed', 'total', 'n:success', 'n:error', 'n:timeout', 'n:cancelled')
     local ended = tonumber(b[3] or '0') + tonumber(b[4] or '0') + tonumber(b[5] or '0') + tonumber(b[6] or '0')
@@ -67,7 +70,10 @@ local function apply(t)
   local known = redis.call('HMGET', record, 'v', 's', 'w', 'u')
   if t.due then redis.call('ZADD', base .. 'due', t.at, t.due) end
   local approvals = base .. 'approvals:' .. t.tenant
-  for _, id in ipairs(t.raised or {}) do redis.call('HSET', approvals .. ':runs', id, t.member) end
+  for _, id in ipairs(t.raised or {}) do
+    redis.call('HSET', approvals .. ':runs', id, t.member)
+    redis.call('HSET', record, 'a:' .. id, '1')
+  end
   if known[1] and tonumber(known[1]) >= t.version then return end
   news = news + 1
   local fields = {'v', t.version, 's', t.status, 'm', t.member, 'w', t.worker or ''}
@@ -83,6 +89,6 @@ local function apply(t)
   if t.batch then count_in_batch(base .. 'batch:' .. t.batch, t, known[2], known[4]) end
 end
 
-for _, t in ipairs(cjson.decode(ARGV[2])) do apply(t) end
+for _, t in ipairs(cjson.decode(ARGV[3])) do apply(t) end
 for batch, status in pairs(changed) do redis.call('PUBLISH', batch, status) end
 return news

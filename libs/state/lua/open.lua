@@ -6,4 +6,5 @@ if redis.call('HEXISTS', KEYS[1], 'createdAt') == 1 then return 0 end
 local now = string.format('%.0f', now_ms())
 redis.call('HSET', KEYS[1], 'id', ARGV[1], 'tenant', ARGV[2], 'agent', ARGV[3], 'metadata', ARGV[4], 'createdAt', now)
 redis.call('ZADD', KEYS[2], now, ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[5])
 return 1

@@ -17,6 +17,9 @@ local function contains(csv, word)
   return string.find(',' .. csv .. ',', ',' .. word .. ',', 1, true) ~= nil
 end
 
+-- An entry that nobody removed was learnt long before; see libs/queue, publisher.ts.
+local OUTBOX_SECONDS = 604800
+
 local USAGE = {'modelCalls', 'toolCalls', 'inputTokens', 'outputTokens', 'cachedTokens', 'reasoningTokens', 'costMicros', 'unpricedCalls'}
 
 -- A pointer to the run's newest activation, for the queue.
@@ -51,6 +54,7 @@ end
 local function emit(outbox_key, run_key, run_id, now, change)
   local json = describe(run_key, run_id, now, change)
   redis.call('HSET', outbox_key, run_id .. ':' .. change.version, json)
+  redis.call('EXPIRE', outbox_key, OUTBOX_SECONDS)
   return json
 end
 

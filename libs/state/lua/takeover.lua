@@ -1,7 +1,7 @@
 -- Takes a run away from a worker that is gone: the lease's epoch goes up, so that nothing the old worker still
 -- writes arrives, and the run gets its next activation. A run that ended several workers is set aside.
 -- KEYS base of the thread's keys
--- ARGV run id, worker that is gone, most crashes, error for a run set aside (JSON), retention
+-- ARGV run id, worker that is gone, most crashes, error for a run set aside (JSON), retention, 1 if the worker died
 -- Returns {'taken' | 'aside' | 'none', unpublished transition...}
 local run_id, gone = ARGV[1], ARGV[2]
 local keys = keys_of(KEYS[1], run_id)
@@ -13,7 +13,7 @@ if f[1] == 'running' and f[2] == gone then
   redis.call('HSET', keys.thread, 'epoch', string.format('%.0f', epoch))
   redis.call('HDEL', keys.thread, 'holder')
   redis.call('HDEL', keys.run, 'worker')
-  local crashes = redis.call('HINCRBY', keys.run, 'crashes', 1)
+  local crashes = redis.call('HINCRBY', keys.run, 'crashes', ARGV[6])
   if f[3] then
     finish(keys, run_id, now, {status = 'cancelled', endedBy = 'cancelled', error = f[3]}, retention_of(ARGV[5]))
     done = 'taken'

@@ -8,6 +8,7 @@ import {
 } from "@drover/contracts";
 import type { Redis } from "./connect.js";
 import { encodeId, type Keys } from "./keys.js";
+import type { Retention } from "./retention.js";
 import { loadScript, runScript } from "./scripts.js";
 
 const scripts = { open: loadScript("open"), seal: loadScript("seal") };
@@ -17,12 +18,19 @@ export class BatchStore {
   constructor(
     private readonly redis: Redis,
     private readonly keys: Keys,
+    private readonly retention: Retention,
   ) {}
 
   /** False where the batch exists already. */
   async open(batch: Pick<Batch, "batchId" | "tenant" | "agent" | "metadata">): Promise<boolean> {
     const keys = [this.key(batch.batchId), this.keys.index(`batches:${encodeId(batch.tenant)}`)];
-    const args = [batch.batchId, batch.tenant, batch.agent, JSON.stringify(batch.metadata)];
+    const args = [
+      batch.batchId,
+      batch.tenant,
+      batch.agent,
+      JSON.stringify(batch.metadata),
+      this.retention.batches,
+    ];
     return (await runScript(this.redis, scripts.open, keys, args)) === 1;
   }
 
@@ -71,7 +79,14 @@ export class BatchStore {
 
   /** Batch ids, newest first. */
   async list(tenant: string, limit: number): Promise<string[]> {
-    return this.redis.zrange(this.keys.index(`batches:${encodeId(tenant)}`), 0, String(limit - 1), "REV");
+    const key = this.keys.index(`batches:${encodeId(tenant)}`);
+    for (;;) {
+      const ids = await this.redis.zrange(key, 0, String(limit - 1), "REV");
+      const kept = await Promise.all(ids.map((id) => this.redis.exists(this.key(id))));
+      const over = ids.filter((_, i) => kept[i] === 0);
+      if (over.length === 0) return ids;
+      await this.redis.zrem(key, ...over);
+    }
   }
 
   /** The batch's run ids in the order in which they were accepted, a page at a time. */

@@ -42,7 +42,7 @@ export class Indexes {
     let news = 0;
     for (let i = 0; i < transitions.length; i += APPLY_AT_ONCE) {
       const page = JSON.stringify(transitions.slice(i, i + APPLY_AT_ONCE).map(applied));
-      const args = [this.retention.runs, page];
+      const args = [this.retention.runs, this.retention.batches, page];
       news += Number(await runScript(this.redis, scripts.apply, [this.keys.index("")], args));
     }
     return news;
@@ -194,10 +194,18 @@ export class Indexes {
   /** Takes a run out of every list; its record in its thread goes when its time is over. */
   async forget(runId: string): Promise<void> {
     const record = this.keys.index(`run:${encodeId(runId)}`);
-    const [member, status] = await this.redis.hmget(record, "m", "s");
-    if (member && status) {
-      const all = this.keys.index(`runs:${encodeId(refOf(member).tenant)}`);
-      await Promise.all([this.redis.zrem(all, runId), this.redis.zrem(`${all}:${status}`, runId)]);
+    const fields = await this.redis.hgetall(record);
+    if (fields.m && fields.s) {
+      const tenant = encodeId(refOf(fields.m).tenant);
+      const all = this.keys.index(`runs:${tenant}`);
+      const approvals = Object.keys(fields).filter((name) => name.startsWith("a:"));
+      await Promise.all([
+        this.redis.zrem(all, runId),
+        this.redis.zrem(`${all}:${fields.s}`, runId),
+        ...approvals.map((name) =>
+          this.redis.hdel(this.keys.index(`approvals:${tenant}:runs`), name.slice(2)),
+        ),
+      ]);
     }
     await this.redis.del(record);
     await this.redis.zrem(this.keys.index("expiring"), runId);

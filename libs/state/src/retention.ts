@@ -8,6 +8,8 @@ export interface Retention {
   events: number;
   /** The most events that a run keeps while it goes on. */
   eventsLength: number;
+  /** A batch's counters and its list of runs, from the end of its last run. */
+  batches: number;
   /** An idempotency key, from its first use. */
   idempotency: number;
 }
@@ -19,6 +21,7 @@ export const DEFAULT_RETENTION: Retention = {
   threads: 7 * DAY,
   events: DAY,
   eventsLength: 10_000,
+  batches: 30 * DAY,
   idempotency: 7 * DAY,
 };
 

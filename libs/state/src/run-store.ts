@@ -235,8 +235,15 @@ export class RunStore {
     return what === "ended" ? parseTransition(run, rest[0]) : null;
   }
 
-  /** Takes a run away from a worker that is gone. Also gives what that worker left unpublished. */
-  async takeover(run: RunRef, gone: string): Promise<{ taken: boolean; transitions: Transition[] }> {
+  /**
+   * Takes a run away from a worker that died, or that leaves. Also gives what that worker left unpublished.
+   * @param died whether this counts as a crash of the run
+   */
+  async takeover(
+    run: RunRef,
+    gone: string,
+    died = true,
+  ): Promise<{ taken: boolean; transitions: Transition[] }> {
     const poisoned: ErrorInfo = {
       code: "POISONED",
       message: `Its worker died ${this.maxCrashes} times while it executed this run. Look at the workers' logs, mend the cause, then retry the run.`,
@@ -246,6 +253,7 @@ export class RunStore {
       this.maxCrashes,
       JSON.stringify(poisoned),
       retentionArg(this.retention),
+      died ? 1 : 0,
     ]);
     return { taken: what !== "none", transitions: parseTransitions(run, rest) };
   }

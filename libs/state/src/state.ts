@@ -38,7 +38,7 @@ export function openState({ redis, prefix, retention: overrides, maxCrashes }: S
     runs: new RunStore(redis, keys, retention, maxCrashes),
     reader: new RunReader(redis, keys),
     indexes: new Indexes(redis, keys, retention),
-    batches: new BatchStore(redis, keys),
+    batches: new BatchStore(redis, keys, retention),
     workers: new WorkerRegistry(redis, keys),
   };
 }

@@ -67,9 +67,19 @@ export class WorkerRegistry {
     return found;
   }
 
-  /** A worker claims a run: noted before the claim itself, so that a crash in between leaves a trace. */
+  /**
+   * A worker claims a run: noted before the claim itself, so that a crash in between leaves a trace. A worker that
+   * was declared gone meanwhile is listed again, as one that is overdue, so that what it claims now is found.
+   */
   async noteClaim(worker: string, member: string): Promise<void> {
-    await this.redis.sadd(this.keys.index(`claims:${worker}`), member);
+    await Promise.all([
+      this.redis.sadd(this.keys.index(`claims:${worker}`), member),
+      this.redis.zadd(this.keys.index("workers"), "NX", 0, worker),
+    ]);
+  }
+
+  async claims(worker: string): Promise<RunRef[]> {
+    return (await this.redis.smembers(this.keys.index(`claims:${worker}`))).map(refOf);
   }
 
   async dropClaim(worker: string, member: string): Promise<void> {
@@ -88,8 +98,9 @@ export class WorkerRegistry {
     await this.redis.publish(this.cancelChannel(worker), member);
   }
 
+  /** One for a process, whatever life of it the run was claimed in. */
   cancelChannel(worker: string): string {
-    return this.keys.index(`cancel:${worker}`);
+    return this.keys.index(`cancel:${worker.replace(/\.\d+$/, "")}`);
   }
 
   /** Workers that live: those that said so within their lease, by Redis's clock. */
