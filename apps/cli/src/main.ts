@@ -26,9 +26,10 @@ async function main(): Promise<number> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(EXIT.ok);
   });
-  const program = createProgram();
   try {
-    await program.parseAsync();
+    const words = process.argv.slice(2);
+    const program = await createProgram(words);
+    await program.parseAsync(words.length > 0 ? words : ["--help"], { from: "user" });
     return ended.code;
   } catch (error) {
     if (error instanceof CommanderError) {

@@ -1,18 +1,30 @@
 import { Command } from "commander";
-import { addAgentsCommand } from "./commands/agents.js";
-import { addApprovalsCommand } from "./commands/approvals.js";
-import { addBatchCommand } from "./commands/batch.js";
-import { addBatchesCommand } from "./commands/batches.js";
-import { addDeadLettersCommand } from "./commands/dead-letters.js";
-import { addDevCommand } from "./commands/dev.js";
-import { addDoctorCommand } from "./commands/doctor.js";
-import { addQueueCommand } from "./commands/queue.js";
-import { addRunCommand } from "./commands/run.js";
-import { addRunsCommand } from "./commands/runs.js";
-import { addThreadsCommand } from "./commands/threads.js";
-import { addWorkerCommand } from "./commands/worker.js";
 
 const VERSION = "0.1.0";
+
+interface CommandModule {
+  add: (program: Command) => void;
+}
+
+/** Every command, and the module that adds it: only the one that is called is loaded, since some are large. */
+const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<CommandModule>])[] = [
+  ["dev", "Redis and workers on this machine", () => import("./commands/dev.js")],
+  ["worker", "work on runs, in this process", () => import("./commands/worker.js")],
+  ["run", "run an agent once", () => import("./commands/run.js")],
+  ["batch", "run an agent over many documents", () => import("./commands/batch.js")],
+  [
+    "batches",
+    "list, show, results, retry, cancel, pause, resume, score",
+    () => import("./commands/batches.js"),
+  ],
+  ["runs", "list, show, cancel, retry, tail", () => import("./commands/runs.js")],
+  ["threads", "show a conversation", () => import("./commands/threads.js")],
+  ["approvals", "list, show, approve, edit, reject, respond", () => import("./commands/approvals.js")],
+  ["queue", "stats, pause, resume", () => import("./commands/queue.js")],
+  ["dead-letters", "list, show, replay, drop", () => import("./commands/dead-letters.js")],
+  ["agents", "list, show", () => import("./commands/agents.js")],
+  ["doctor", "what is wrong, and how to mend it", () => import("./commands/doctor.js")],
+];
 
 const HELP = `
 Begin with:
@@ -27,7 +39,8 @@ With --json, standard output holds JSON only, one value a line; progress and not
 Exit codes: 0 ok, 1 failed, 2 wrong usage or input, 3 not found, 4 Redis is away, 5 waits for a person,
 130 interrupted. More: docs/command-line.md`;
 
-export function createProgram(): Command {
+/** @param words the command line: commands that are not named in it are listed only; "all" loads every one */
+export async function createProgram(words: readonly string[] | "all"): Promise<Command> {
   const program = new Command("drover")
     .description("Runs LangChain and LangGraph agents on a fleet of queue workers.")
     .version(VERSION)
@@ -35,30 +48,20 @@ export function createProgram(): Command {
     .option("--verbose", "show the stack of an error (as does DROVER_DEBUG=1)")
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
-    .configureOutput({
-      outputError: (text, write) =>
-        write(
-          `${text
-            .trim()
-            .replace(/^error: /, "INVALID_CONFIG: ")
-            .replaceAll("\n", " ")} (--help shows how)\n`,
-        ),
-    })
+    .configureOutput({ outputError: (text, write) => write(`${oneLine(text)} (--help shows how)\n`) })
     .addHelpText("after", HELP);
-  const commands = [
-    addDevCommand,
-    addWorkerCommand,
-    addRunCommand,
-    addBatchCommand,
-    addBatchesCommand,
-    addRunsCommand,
-    addThreadsCommand,
-    addApprovalsCommand,
-    addQueueCommand,
-    addDeadLettersCommand,
-    addAgentsCommand,
-    addDoctorCommand,
-  ];
-  for (const add of commands) add(program);
+  for (const [name, summary, load] of COMMANDS) {
+    if (words === "all" || words.includes(name)) {
+      (await load()).add(program);
+      program.commands.at(-1)?.summary(summary);
+    } else program.command(name).summary(summary).description(summary);
+  }
   return program;
+}
+
+function oneLine(text: string): string {
+  return text
+    .trim()
+    .replace(/^error: /, "INVALID_CONFIG: ")
+    .replaceAll("\n", " ");
 }

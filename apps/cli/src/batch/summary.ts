@@ -44,7 +44,7 @@ export function printTotals(out: Output, report: BatchReport): void {
 export function printRows(out: Output, lines: readonly ResultLine[], common = ""): void {
   out.table(
     [
-      { head: "Document", least: 14 },
+      { head: "Document", least: 14, keep: "end" },
       { head: "Status", least: 11 },
       { head: "Result", least: 12 },
       { head: "Ended by", least: 9 },

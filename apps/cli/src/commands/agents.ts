@@ -8,7 +8,7 @@ import type { ExitCode } from "../exit-codes.js";
 import { modelOf, offlineNotice } from "../offline.js";
 import { brief } from "../output/text.js";
 
-export function addAgentsCommand(program: Command): void {
+export function add(program: Command): void {
   const agents = program.command("agents").description("Shows which agents there are.");
   agents
     .command("list")

@@ -21,7 +21,7 @@ const answers = (command: Command): Command =>
     .option("--by <name>", "who decided; kept with the answer")
     .option("--comment <text>", "kept with the answer");
 
-export function addApprovalsCommand(program: Command): void {
+export function add(program: Command): void {
   const approvals = program
     .command("approvals")
     .description("Answers questions of agents to people. The run goes on by itself after the answer.");

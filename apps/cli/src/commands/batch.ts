@@ -44,10 +44,9 @@ Examples:
 Exit codes: 0 at least one document succeeded or waits for a person, 1 none did, 2 a wrong path or option,
 4 Redis is away, 130 interrupted (what was enqueued stays in Redis; --resume goes on).`;
 
-export function addBatchCommand(program: Command): void {
+export function add(program: Command): void {
   program
     .command("batch")
-    .summary("run an agent over many documents")
     .description("Runs an agent over many documents and writes one line of JSON for each.")
     .argument("<agent>", "the agent's name")
     .argument("<paths...>", "files, folders, globs or .jsonl files (each line is a document)")

@@ -16,7 +16,7 @@ import { noteIfNobodyWorks } from "../working-fleet.js";
 
 const PAGE = 500;
 
-export function addBatchesCommand(program: Command): void {
+export function add(program: Command): void {
   const batches = program.command("batches").description("Looks after batches.");
   batches
     .command("list")
@@ -134,7 +134,8 @@ async function show(cli: Cli, batchId: string): Promise<ExitCode | undefined> {
     out.value(batch);
     const { counts, usage } = batch;
     const until = batch.finishedAt ?? Date.now();
-    const ms = batch.startedAt === null ? 0 : until - batch.startedAt;
+    const isOver = batch.finishedAt !== null || counts.pending + counts.running > 0;
+    const ms = batch.startedAt === null || !isOver ? 0 : until - batch.startedAt;
     const done = doneOf({ batch, refused: 0 });
     out.fields([
       ["batch", batch.batchId],

@@ -17,7 +17,7 @@ const DEAD: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["POISONED", "AGENT_NOT_
 const isDead = (run: Run): boolean =>
   run.status === "error" && run.error !== null && DEAD.has(run.error.code);
 
-export function addDeadLettersCommand(program: Command): void {
+export function add(program: Command): void {
   const letters = program
     .command("dead-letters")
     .description(
@@ -76,7 +76,7 @@ async function list(cli: Cli, { limit }: { limit: number }): Promise<ExitCode | 
           { head: "Run", least: 36 },
           { head: "Code", least: 20 },
           { head: "Agent" },
-          { head: "Document or thread" },
+          { head: "Document or thread", keep: "end" },
           { head: "Since", least: 12 },
         ],
         found.map((run) => [

@@ -38,10 +38,9 @@ Examples:
 Exit codes: 0 ended, 1 no document of the batch succeeded, 2 the agents or a path are not valid, 4 Redis did not start,
 130 interrupted while documents were running.`;
 
-export function addDevCommand(program: Command): void {
+export function add(program: Command): void {
   program
     .command("dev")
-    .summary("Redis and workers on this machine")
     .description("Runs everything on this machine: Redis, workers, and the documents of a batch.")
     .option("-w, --workers <number>", "worker processes", whole(1, 64), 2)
     .option("--batch <agent and paths...>", "run an agent over these documents")
@@ -69,6 +68,7 @@ async function dev(cli: Cli, options: DevOptions): Promise<ExitCode | undefined>
   };
   return withConnection(cli, { create: true, redactorOf: redactor }, async (connection) => {
     out.note(`Redis: ${connection.redisInWords}`);
+    out.note(`Starting ${counted(options.workers, "worker")}…`);
     const starting = Fleet.start({
       count: options.workers,
       config,

@@ -11,10 +11,9 @@ import { redisFindings } from "../doctor/redis-findings.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
 import type { Output } from "../output/output.js";
 
-export function addDoctorCommand(program: Command): void {
+export function add(program: Command): void {
   program
     .command("doctor")
-    .summary("what is wrong, and how to mend it")
     .description("Looks at Redis, its settings, the clock, the workers and the agents.")
     .addHelpText(
       "after",

@@ -12,7 +12,7 @@ interface ScopeOptions {
   batch?: string;
 }
 
-export function addQueueCommand(program: Command): void {
+export function add(program: Command): void {
   const queue = program.command("queue").description("Looks after the queue and who works on it.");
   queue
     .command("stats")

@@ -45,10 +45,9 @@ Exit codes: 0 accepted, or with --wait the run succeeded; 1 the run failed or di
 2 the input is not valid; 3 no such agent; 4 Redis is away; 5 the run waits for a person; 130 interrupted
 (the run goes on).`;
 
-export function addRunCommand(program: Command): void {
+export function add(program: Command): void {
   program
     .command("run")
-    .summary("run an agent once")
     .description("Enqueues one run of an agent.")
     .argument("<agent>", "the agent's name")
     .option("-i, --input <text>", "what a person says: text, @file, or - for standard input")

@@ -11,7 +11,7 @@ import { runsNewestFirst } from "../run/pages.js";
 import { exitCodeOfRun, printRun } from "../run/show-run.js";
 import { noteIfNobodyWorks } from "../working-fleet.js";
 
-export function addRunsCommand(program: Command): void {
+export function add(program: Command): void {
   const runs = program.command("runs").description("Looks after runs.");
   runs
     .command("list")
@@ -87,7 +87,7 @@ export function printRuns(out: Output, runs: readonly Run[]): void {
       { head: "Run", least: 36 },
       { head: "Status", least: 11 },
       { head: "Agent" },
-      { head: "Document or thread" },
+      { head: "Document or thread", least: 18, keep: "end" },
       { head: "Error", least: 10 },
       { head: "Tries", align: "right", least: 3 },
       { head: "Tokens", align: "right", least: 6 },

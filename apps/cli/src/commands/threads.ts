@@ -10,7 +10,7 @@ import type { Output } from "../output/output.js";
 import { brief, fit } from "../output/text.js";
 import { printRuns } from "./runs.js";
 
-export function addThreadsCommand(program: Command): void {
+export function add(program: Command): void {
   const threads = program.command("threads").description("Looks into conversations.");
   threads
     .command("show")

@@ -18,10 +18,9 @@ Examples:
   $ REDIS_URL=redis://10.0.0.5:6379 drover worker
   $ drover worker --concurrency 50 --metrics-port 9464`;
 
-export function addWorkerCommand(program: Command): void {
+export function add(program: Command): void {
   program
     .command("worker")
-    .summary("work on runs, in this process")
     .description("Runs one worker in this process.")
     .option("-c, --concurrency <number>", "runs at once (DROVER_CONCURRENCY, default 20)", whole(1, 1000))
     .option(

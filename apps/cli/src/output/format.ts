@@ -23,10 +23,11 @@ export function duration(ms: number): string {
   return parts.join(" ");
 }
 
-/** "just now", "5 min ago", "2 d 4 h ago". */
+/** "just now", "5 min ago", "2 d ago". */
 export function ago(at: number | null, now = Date.now()): string {
   if (at === null) return "";
-  return now - at < 1000 ? "just now" : `${duration(Math.floor((now - at) / 1000) * 1000)} ago`;
+  const [name, size] = UNITS.find(([, ms]) => now - at >= ms) ?? [];
+  return size === undefined ? "just now" : `${Math.floor((now - at) / size)} ${name} ago`;
 }
 
 /** "2026-03-01 14:05:09" in the local time zone. */

@@ -61,6 +61,8 @@ export class Progress {
       barIncompleteChar: "░",
       hideCursor: true,
       clearOnComplete: true,
+      // Its own handler of Ctrl-C would take the bar away before the command has ended.
+      gracefulExit: false,
       stream: process.stderr,
     });
     bar.start(1, 0, { about: "" });

@@ -6,6 +6,8 @@ export interface Column {
   align?: "right";
   /** Columns below which it is not shrunk. Default 8. */
   least?: number;
+  /** Which part of a text that is too long is kept. Default: its start. A path says more at its end. */
+  keep?: "end";
 }
 
 const GAP = 2;
@@ -31,7 +33,7 @@ export function table(
     width - GAP * (columns.length - 1),
   );
   const cells = (texts: readonly string[], row: number): string[] =>
-    texts.map((text, i) => paint(fit(text, widths[i] ?? 0), i, row));
+    texts.map((text, i) => paint(fit(text, widths[i] ?? 0, columns[i]?.keep), i, row));
   const made = new Table({
     chars: NO_LINES,
     style: { "padding-left": 0, "padding-right": GAP, head: [], border: [] },

@@ -13,9 +13,10 @@ export function widthOf(text: string): number {
   return [...text].length + (text.match(WIDE)?.length ?? 0);
 }
 
-/** The text, cut with an ellipsis where it takes more columns than there are. */
-export function fit(text: string, columns: number): string {
+/** The text, cut with an ellipsis where it takes more columns than there are: at its end, or at its beginning. */
+export function fit(text: string, columns: number, keep: "start" | "end" = "start"): string {
   if (widthOf(text) <= columns) return text;
+  if (keep === "end") return [...fit([...text].reverse().join(""), columns)].reverse().join("");
   let kept = "";
   let used = 1;
   for (const character of text) {

@@ -44,7 +44,7 @@ class EventPrinter {
         this.note(statusInWords(event, this.out));
         break;
       case "updates":
-        this.note(`${event.node}  ${fit(brief(event.data), 100)}`);
+        this.note(`${event.node}  ${updateInBrief(event.data)}`.trimEnd());
         break;
       case "custom":
         this.note(`custom  ${fit(brief(event.data), 100)}`);
@@ -61,6 +61,21 @@ class EventPrinter {
     this.end();
     if (!this.out.json) this.out.note(this.out.noteColours.dim(text));
   }
+}
+
+/** The last message of an update: its text and the tools that it calls; anything else as JSON. */
+function updateInBrief(data: unknown): string {
+  const { messages } = (data ?? {}) as { messages?: unknown };
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+  if (typeof last !== "object" || last === null) {
+    const json = brief(data);
+    return json === "{}" ? "" : fit(json, 100);
+  }
+  const { content, tool_calls: calls } = last as { content?: unknown; tool_calls?: { name?: unknown }[] };
+  const names = (Array.isArray(calls) ? calls : []).map(({ name }) => String(name));
+  return [fit(brief(content), 80), names.length > 0 ? `calls ${names.join(", ")}` : ""]
+    .filter(Boolean)
+    .join("  ");
 }
 
 function statusInWords(event: Extract<RunEvent, { type: "status" }>, out: Output): string {
