@@ -8,6 +8,9 @@ import { type BulkJobOptions, type ConnectionOptions, Queue } from "bullmq";
 
 export const RUNS_QUEUE = "runs";
 
+/** How many jobs in hand are looked at in one go. */
+const MOST_FETCHED = 2000;
+
 export interface QueueCounts {
   waiting: number;
   active: number;
@@ -36,6 +39,12 @@ export class RunQueue {
 
   async has(pointer: Pointer): Promise<boolean> {
     return (await this.queue.getJob(jobId(pointer))) !== undefined;
+  }
+
+  /** Pointers that a worker took from the queue before `at`, in milliseconds, and has not ended. */
+  async fetchedBefore(at: number): Promise<Pointer[]> {
+    const jobs = await this.queue.getActive(0, MOST_FETCHED);
+    return jobs.filter((job) => job && (job.processedOn ?? at) < at).map((job) => job.data);
   }
 
   async counts(): Promise<QueueCounts> {

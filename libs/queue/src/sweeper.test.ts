@@ -41,6 +41,23 @@ describe("the sweeper", () => {
     await client.close();
   });
 
+  it("delivers again what a worker fetched and died before it claimed", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s6" });
+    const gone = await scriptedWorker(client, server.url, { id: "gone", leaseMs: 200, act: never });
+    vi.spyOn(client.state.runs, "claim").mockImplementationOnce(() => new Promise(() => {}));
+    const handle = await client.enqueueRun({ agent: "clerk", input: "x" });
+    await until(async () => (await client.queue.counts()).active === 1, "the pointer was fetched");
+    await gone.stop();
+    const other = await scriptedWorker(client, server.url, { id: "other", act: () => completed() });
+    await until(async () => {
+      await other.sweeper.sweep(1000);
+      return (await handle.status()).status === "success";
+    }, "the run ended");
+    expect(other.started.map((p) => [p.seq, p.delivery])).toEqual([[1, 2]]);
+    await other.stop();
+    await client.close();
+  });
+
   it("publishes what a producer wrote before it died", async () => {
     const client = new Client({ redisUrl: server.url, prefix: "s2" });
     const dies = vi.spyOn(client.queue, "add").mockRejectedValueOnce(new Error("the producer died here"));

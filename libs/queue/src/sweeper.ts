@@ -15,6 +15,10 @@ export type Repair = (typeof REPAIRS)[number];
 const OUTBOX_GRACE_MS = 5000;
 /** Milliseconds that an activation is left on the queue before the queue is asked whether it has it. */
 const POINTER_GRACE_MS = 15_000;
+/** Milliseconds that a worker has to claim what it fetched. */
+const CLAIM_GRACE_MS = 3000;
+/** Milliseconds after a worker was found gone for which what was fetched is looked at. */
+const AFTER_DEATH_MS = 60_000;
 const PAGE = 200;
 
 const TOO_LATE: ErrorInfo = {
@@ -25,6 +29,8 @@ const TOO_LATE: ErrorInfo = {
 export class Sweeper {
   /** How often in a row the queue held fewer pointers than it should: one look may fall between two writes. */
   private short = 0;
+  /** When a worker was last found gone, by this process's monotonic clock; a new sweeper may have missed one. */
+  private goneAt = performance.now();
 
   constructor(
     private readonly state: State,
@@ -38,6 +44,7 @@ export class Sweeper {
     if (!(await this.holdsLease(leaseMs))) return;
     const now = await this.state.indexes.now();
     this.note("takeover", await this.takeOver());
+    this.note("pointer", await this.redeliverUnclaimed(now));
     this.note("outbox", await this.publishMarked(now));
     this.note("pointer", await this.redeliverLost(now));
     this.note("deadline", await this.endOverdue(now));
@@ -61,6 +68,7 @@ export class Sweeper {
   private async takeOver(): Promise<number> {
     let taken = 0;
     for (const { worker, claims } of await this.state.workers.gone(PAGE)) {
+      this.goneAt = performance.now();
       taken += await takeOver(this.state, this.queue, worker, claims, true);
       if (claims.length < PAGE) await this.state.workers.remove(worker);
     }
@@ -77,6 +85,18 @@ export class Sweeper {
       published += transitions.length;
     }
     return published;
+  }
+
+  /**
+   * What a worker that is gone had fetched and not yet claimed: BullMQ itself would give it back only when its lock
+   * is over. A worker that lives claims what it fetched at once, and a second delivery does no harm.
+   */
+  private async redeliverUnclaimed(now: number): Promise<number> {
+    if (performance.now() - this.goneAt > AFTER_DEATH_MS) return 0;
+    const fetched = await this.queue.fetchedBefore(now - CLAIM_GRACE_MS);
+    const due = await this.state.indexes.areDue(fetched);
+    const back = await Promise.all(due.map((run) => redeliver(this.state, this.queue, run)));
+    return back.filter(Boolean).length;
   }
 
   /**

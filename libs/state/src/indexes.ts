@@ -112,6 +112,13 @@ export class Indexes {
     return members.map(refOf);
   }
 
+  /** Those of the runs whose activation is on the queue and not taken. */
+  async areDue<R extends RunRef>(runs: readonly R[]): Promise<R[]> {
+    if (runs.length === 0) return [];
+    const scores = await this.redis.zmscore(this.keys.index("due"), ...runs.map(memberOf));
+    return runs.filter((_, i) => scores[i] !== null);
+  }
+
   async countDue(): Promise<number> {
     return this.redis.zcard(this.keys.index("due"));
   }
