@@ -41,7 +41,8 @@ export const ERROR_CODES = {
   MODEL_CALL_LIMIT: "The policy's limit of model calls was reached.",
   TOOL_CALL_LIMIT: "The policy's limit of tool calls was reached.",
   PII_BLOCKED: "A rule with the strategy block matched.",
-  PII_DETECTOR_FAILED: "The detector of a PII rule threw, answered nonsense or took too long, so the text was not let through.",
+  PII_DETECTOR_FAILED:
+    "The detector of a PII rule threw, answered nonsense or took too long, so the text was not let through.",
   DEADLINE_EXCEEDED: "The run's deadline passed.",
   RUN_TIMEOUT: "The run took longer than its time limit.",
   CANCELLED: "Somebody cancelled the run.",
