@@ -1,5 +1,5 @@
 import { DroverError, type Redaction, type Redactor } from "@drover/contracts";
-import { createRedactor, type PiiRule } from "@drover/redaction";
+import { createRedactor } from "@drover/redaction";
 import type { LoadedAgent } from "@drover/runtime";
 
 export interface RedactorsOptions {
@@ -21,11 +21,9 @@ export function redactorsOf(
     const rules = definition?.policy.pii ?? [];
     if (rules.length === 0) continue;
     try {
-      // The policy holds them as they were written; createRedactor is what checks them.
-      const options = { rules: rules as unknown as PiiRule[], hashKey };
       redactors.set(
         name,
-        createRedactor({ ...options, onRedaction: (redaction) => onRedaction?.(name, redaction) }),
+        createRedactor({ rules, hashKey, onRedaction: (redaction) => onRedaction?.(name, redaction) }),
       );
     } catch (error) {
       if (!(error instanceof DroverError)) throw error;

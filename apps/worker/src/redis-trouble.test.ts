@@ -1,0 +1,89 @@
+import { rmSync } from "node:fs";
+import { isDroverError } from "@drover/contracts";
+import { type RedisServer, startRedis } from "@drover/embedded";
+import { Client } from "@drover/queue";
+import { connect, type Redis } from "@drover/state";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createFleet, type Fleet } from "./testing/processes.js";
+
+let server: RedisServer;
+let admin: Redis;
+let client: Client;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await startRedis();
+  admin = connect({ url: server.url, role: "worker" });
+  client = new Client({ redisUrl: server.url, prefix: "r", commandTimeoutMs: 1500 });
+  fleet = createFleet(server.url, "r");
+  await fleet.start();
+});
+afterAll(async () => {
+  admin.disconnect();
+  await client.close();
+  await fleet.end();
+  await server.stop();
+});
+
+const enqueue = (id: string, ms: number) => client.enqueueRun({ agent: "stepper", input: { id, ms } });
+const problem = async (what: Promise<unknown>): Promise<{ code: string; message: string }> => {
+  const error = await what.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!isDroverError(error)) throw new Error(`not a DroverError: ${error}`);
+  return error;
+};
+
+describe("a Redis that has no memory left", () => {
+  it("refuses a new run readably; what was accepted ends once there is memory again", async () => {
+    const handle = await enqueue("oom", 300);
+    await admin.config("SET", "maxmemory", "1");
+    expect(await problem(enqueue("late", 0))).toMatchObject({
+      code: "REDIS_REFUSED",
+      message: expect.stringContaining("no memory left"),
+    });
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await admin.config("SET", "maxmemory", "0");
+    const run = await handle.result({ timeoutMs: 40_000 });
+    expect(run).toMatchObject({
+      status: "success",
+      output: { steps: ["one", "two", "three", "four", "five"] },
+    });
+  }, 60_000);
+});
+
+describe("a Redis that cannot write to its disk", () => {
+  it("refuses a new run readably", async () => {
+    const other = await startRedis({ appendonly: false });
+    const direct = connect({ url: other.url, role: "worker" });
+    const producer = new Client({ redisUrl: other.url });
+    await direct.config("SET", "save", "1 1");
+    rmSync(other.dir, { recursive: true, force: true });
+    const refused = async (): Promise<boolean> => {
+      await direct.bgsave().catch(() => {});
+      return (await direct.info("persistence")).includes("rdb_last_bgsave_status:err");
+    };
+    while (!(await refused())) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await problem(producer.enqueueRun({ agent: "stepper", input: { id: "x" } }))).toMatchObject({
+      code: "REDIS_REFUSED",
+      message: expect.stringContaining("free space on Redis's disk"),
+    });
+    direct.disconnect();
+    await producer.close();
+    await other.kill();
+    await other.stop();
+  });
+});
+
+describe("a Redis that is away", () => {
+  it("gives a producer a clear error in bounded time; workers wait, and everything accepted ends", async () => {
+    const handle = await enqueue("away", 300);
+    await server.kill("SIGSTOP");
+    const asked = Date.now();
+    expect(await problem(enqueue("frozen", 0))).toMatchObject({ code: "NO_REDIS" });
+    expect(Date.now() - asked).toBeLessThan(10_000);
+    await server.kill("SIGCONT");
+    expect(await handle.result({ timeoutMs: 40_000 })).toMatchObject({ status: "success" });
+  }, 60_000);
+});
