@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { DroverError, type Redactor } from "@drover/contracts";
+import { DroverError, isDroverError, type Redactor } from "@drover/contracts";
 import type { AnswerReader, Client } from "@drover/queue";
 import type { Cli } from "./cli.js";
 
@@ -61,7 +61,7 @@ export async function withConnection<T>(
 }
 
 async function connectTo(cli: Cli, server: Server, options: ConnectionOptions): Promise<Connection> {
-  const [{ Client }, { assertReachable }] = await Promise.all([
+  const [{ Client }, { asDroverError, assertReachable }] = await Promise.all([
     import("@drover/queue"),
     import("@drover/state"),
   ]);
@@ -82,7 +82,9 @@ async function connectTo(cli: Cli, server: Server, options: ConnectionOptions): 
     await assertReachable(client.state.redis);
   } catch (error) {
     await client.close().catch(() => {});
-    throw error;
+    // A refused password is not an absent Redis.
+    const cause = error instanceof Error ? asDroverError(error.cause) : undefined;
+    throw isDroverError(cause, "REDIS_REFUSED") ? cause : error;
   }
   return { client, redisUrl: server.url, redisInWords: server.words, ownsRedis: server.ownsIt, close };
 }

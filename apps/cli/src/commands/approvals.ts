@@ -232,10 +232,15 @@ async function decide(
   answerOf: (approval: Approval) => Pick<Answer, never> & Record<string, unknown>,
 ): Promise<ExitCode | undefined> {
   const { out } = cli;
-  return withConnection(cli, { readAnswer: await answerReader(cli) }, async (connection) => {
+  let read: AnswerReader | undefined;
+  // The agents take a while to load, which is in vain where there is no such approval.
+  const readAnswer: AnswerReader = (approval, answer) => read?.(approval, answer);
+  return withConnection(cli, { readAnswer }, async (connection) => {
     const { client } = connection;
+    const question = await client.approval(approvalId);
+    read = await answerReader(cli);
     const answer = {
-      ...answerOf(await client.approval(approvalId)),
+      ...answerOf(question),
       ...(by === undefined ? {} : { decidedBy: by }),
       ...(comment === undefined ? {} : { comment }),
     } as Answer;

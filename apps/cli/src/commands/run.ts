@@ -1,4 +1,10 @@
-import { DroverError, MULTITASK_STRATEGIES, type RunRequest } from "@drover/contracts";
+import {
+  DroverError,
+  MULTITASK_STRATEGIES,
+  parseOrThrow,
+  type RunRequest,
+  runRequestSchema,
+} from "@drover/contracts";
 import type { RunHandle } from "@drover/queue";
 import { type Command, Option } from "commander";
 import { assertKnown, localAgents, redactorOf } from "../agents.js";
@@ -115,7 +121,9 @@ async function requestOf(agent: string, options: RunOptions, cwd: string): Promi
     streamMode: options.stream ? ["messages", "updates", "custom"] : undefined,
   };
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { agent, input, context, metadata, ...set } as RunRequest;
+  const request = { agent, input, context, metadata, ...set } as RunRequest;
+  parseOrThrow(runRequestSchema, request, "The run");
+  return request;
 }
 
 async function waitFor(

@@ -1,6 +1,5 @@
 import { extname, resolve } from "node:path";
 import { DroverError, type RunRequest } from "@drover/contracts";
-import { mediaTypeOf, readDocument } from "@drover/documents";
 import { jsonObject, readStandardInput, readText } from "../options.js";
 
 export interface InputOptions {
@@ -36,6 +35,7 @@ export async function readInput(
 
 /** A document of a type that is read becomes text or content blocks; any other file is taken for text. */
 async function fromFile(name: string, cwd: string): Promise<RunRequest["input"]> {
+  const { mediaTypeOf, readDocument } = await import("@drover/documents");
   const path = resolve(cwd, name);
   if (mediaTypeOf(path) === undefined || extname(path) === ".jsonl") return readText(path, "--input");
   const document = await readDocument({ name, path });
