@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DECISION_TYPES } from "./interrupt.js";
+import { piiRulesSchema } from "./pii.js";
 
 /**
  * The part of a policy that is data: what a file can say. An agent's definition adds functions to it
@@ -46,7 +47,8 @@ export const retryFields = {
   /** Tries after the first. */
   maxRetries: z.int().min(0).max(20).default(2),
   initialDelayMs: z.number().min(0).max(3_600_000).default(1000),
-  backoffFactor: z.number().min(1).max(10).default(2),
+  /** Each wait is the one before times this; 0 and 1 leave it as it is. */
+  backoffFactor: z.number().min(0).max(10).default(2),
   maxDelayMs: z.number().min(0).max(3_600_000).default(60_000),
   /** Varies each wait by up to a quarter in both directions. */
   jitter: z.boolean().default(true),
@@ -86,6 +88,68 @@ export const toolErrorsSchema = z.strictObject({
   tools: z.record(toolPatternSchema, z.enum(TOOL_ERROR_ACTIONS)).default({}),
 });
 
+const modelNameSchema = z.string().regex(/^[^:\s]+:\S+$/, "is 'provider:model'");
+
+const share = z.number().gt(0, "is above 0").max(1, "is 1 at most");
+const contextSizeFields = {
+  /** Of the model's context, by its profile or by `maxInputTokens`. */
+  fraction: share.optional(),
+  tokens: z.int().positive().optional(),
+  messages: z.int().positive().optional(),
+};
+const sizesIn = (size: object) => Object.values(size).filter((value) => value !== undefined).length;
+
+/** All that is set must be reached; of several in a list, one is enough. */
+export const contextSizeSchema = z
+  .strictObject(contextSizeFields)
+  .refine((size) => sizesIn(size) > 0, "set fraction, tokens or messages");
+
+export const keepSizeSchema = z
+  .strictObject(contextSizeFields)
+  .refine((size) => sizesIn(size) === 1, "set one of fraction, tokens and messages");
+
+/** Older messages are replaced by a summary in what the model is sent; the thread keeps them. */
+export const summarizationSchema = z.strictObject({
+  /** Default: the agent's own model. */
+  model: modelNameSchema.optional(),
+  /** Without one, only a context that the provider refuses as too long is summarised. */
+  trigger: z.union([contextSizeSchema, z.array(contextSizeSchema).min(1)]).optional(),
+  keep: keepSizeSchema.default({ messages: 20 }),
+  /** Holds `{messages}`. */
+  summaryPrompt: z.string().includes("{messages}").optional(),
+  summaryPrefix: z.string().default("Here is a summary of the conversation to date:"),
+  /** The newest tokens of what is summarised that the summariser is sent; the goal comes on top. */
+  trimTokensToSummarize: z.int().positive().default(4000),
+  /** The model's context in tokens, for `fraction`, where LangChain knows no profile of the model. */
+  maxInputTokens: z.int().positive().optional(),
+});
+
+/** A model chooses the tools that the agent's model is shown. */
+export const toolSelectorSchema = z.strictObject({
+  /** Default: the agent's own model. */
+  model: modelNameSchema.optional(),
+  systemPrompt: z
+    .string()
+    .default("Your goal is to select the most relevant tools for answering the user's query."),
+  maxTools: z.int().min(1).optional(),
+  /** Shown whatever is chosen, and not counted. */
+  alwaysInclude: z.array(toolPatternSchema).default([]),
+});
+
+/** A model answers in a tool's place: for tests and demonstrations. */
+export const toolEmulatorSchema = z.strictObject({
+  /** All tools if left out; none if empty. */
+  tools: z.array(toolPatternSchema).optional(),
+  /** Default: the agent's own model. */
+  model: modelNameSchema.optional(),
+});
+
+/** The tool `write_todos` and how the model is told of it. */
+export const todoListSchema = z.strictObject({
+  systemPrompt: z.string().optional(),
+  toolDescription: z.string().optional(),
+});
+
 /** Model turns of one activation when a policy names neither turns nor a limit of model calls. */
 export const DEFAULT_MODEL_TURNS = 50;
 
@@ -97,8 +161,12 @@ export const policyFields = {
   approvals: z.record(toolPatternSchema, z.union([z.boolean(), approvalSchema])).default({}),
   /** Tools that are started at most once for one tool call, across crashes. */
   once: z.array(toolPatternSchema).default([]),
-  /** Rules of redaction; libs/redaction reads them. */
-  pii: z.array(z.record(z.string(), z.unknown())).default([]),
+  /** Rules of redaction. */
+  pii: piiRulesSchema.default([]),
+  summarization: summarizationSchema.optional(),
+  toolSelector: toolSelectorSchema.optional(),
+  toolEmulator: toolEmulatorSchema.optional(),
+  todoList: z.union([z.boolean(), todoListSchema]).default(false),
   /** How often the model may be asked in one activation before RECURSION_LIMIT; the graph's own limit follows. */
   modelTurns: z.int().min(1).max(10_000).optional(),
   /** The graph's limit of steps, for graphs that need one of their own. */

@@ -21,7 +21,10 @@ export type {
   Guard,
   OnFailure,
   OnToolError,
+  PiiDetector,
+  PiiRule,
   Policy,
-  RetryOn,
+  TokenCounter,
   WhenPredicate,
 } from "./policy/policy.js";
+export type { RetryOn } from "./policy/retry-on.js";

@@ -12,7 +12,8 @@ export interface Backoff {
  * 0 to 1; a jitter is up to a quarter in both directions.
  */
 export function delayBefore(retry: number, backoff: Backoff, askedMs = 0, random = Math.random): number {
-  const grown = Math.min(backoff.initialDelayMs * backoff.backoffFactor ** (retry - 1), backoff.maxDelayMs);
+  const factor = backoff.backoffFactor || 1;
+  const grown = Math.min(backoff.initialDelayMs * factor ** (retry - 1), backoff.maxDelayMs);
   const spread = backoff.jitter ? grown * 0.25 * (2 * random() - 1) : 0;
   return Math.max(0, Math.round(grown + spread), askedMs);
 }

@@ -8,6 +8,7 @@ import { delayBefore, wait } from "./backoff.js";
 import { ModelCallError, trueCause } from "./failures.js";
 import { marksOf } from "./marks.js";
 import type { EffectivePolicy } from "./policy.js";
+import { isRetried } from "./retry-on.js";
 
 /**
  * The layers outside of the gate: fallback around retry. Each model gets all its tries, then the next one; when all
@@ -65,7 +66,7 @@ async function withRetries<T>(
 
 function mayRetry({ modelRetry }: EffectivePolicy, error: ModelCallError): boolean {
   if (modelRetry.retryOn === undefined) return error.retryable;
-  return modelRetry.retryOn(error.cause instanceof Error ? error.cause : error);
+  return isRetried(modelRetry.retryOn, error.cause instanceof Error ? error.cause : error);
 }
 
 function afterAll({ modelRetry: { onFailure } }: EffectivePolicy, last: ModelCallError): AIMessage {

@@ -4,14 +4,22 @@ import {
   modelRetrySchema,
   type PolicyData,
   parseOrThrow,
+  piiRuleSchema,
   policyFields,
+  summarizationSchema,
+  toolEmulatorSchema,
   toolErrorsSchema,
   toolPatternSchema,
   toolRetrySchema,
+  toolSelectorSchema,
 } from "@drover/contracts";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import type { ToolCallRequest } from "langchain";
 import { z } from "zod";
+import { isModelSpec, type ModelSpec } from "../agent/model-spec.js";
+import { renamedAction, renamedSummarization } from "./deprecated.js";
+import { isRetryOn, type RetryOn } from "./retry-on.js";
 
 /** What a policy's functions are told about one tool call: LangChain's own shape, `tool` left out. */
 export type CallInQuestion = Omit<ToolCallRequest, "tool">;
@@ -24,24 +32,15 @@ export type Describe = (
 ) => string | Promise<string>;
 /** Refuses a call before it is offered for approval and before it runs: the text tells the model why. */
 export type Guard = (request: CallInQuestion) => string | undefined | Promise<string | undefined>;
-/** Sees the true cause of a failure, never a wrapper. */
-export type RetryOn = (error: Error) => boolean;
 /** The text that the model is given instead of an answer. */
 export type OnFailure = (error: Error) => string;
 /** The text that the model is given; undefined lets the run fail. */
 export type OnToolError = (error: Error, toolCall: ToolCall) => string | undefined;
+export type TokenCounter = (messages: BaseMessage[]) => number | Promise<number>;
+/** Where a text matches, as LangChain's piiMiddleware takes it. */
+export type PiiDetector = (content: string) => readonly { start: number; end: number; text?: string }[];
 
 const fn = <T>(what: string) => z.custom<T>((value) => typeof value === "function", `is a function: ${what}`);
-
-/** The older names of `onFailure`, which still work and warn. */
-const OLDER_NAMES: Record<string, string> = { raise: "error", return_message: "continue" };
-
-function renamed(value: unknown): unknown {
-  const name = typeof value === "string" ? OLDER_NAMES[value] : undefined;
-  if (name === undefined) return value;
-  process.emitWarning(`onFailure '${String(value)}' is now '${name}'.`, "DeprecationWarning");
-  return name;
-}
 
 type FailureAction = "error" | "continue" | OnFailure;
 
@@ -51,18 +50,45 @@ const isFailureAction = (value: unknown) =>
 const onFailure = (byDefault: "error" | "continue") =>
   z
     .preprocess(
-      renamed,
+      renamedAction,
       z.custom<FailureAction>(isFailureAction, "is 'error', 'continue' or (error) => the text for the model"),
     )
     .default(byDefault);
-const retryOn = fn<RetryOn>("(error) => whether to try again").optional();
+const retryOn = z
+  .custom<RetryOn>(isRetryOn, "is a function: (error) => whether to try again, or a list of error classes")
+  .optional();
 
 const modelRetry = modelRetrySchema.extend({ onFailure: onFailure("error"), retryOn });
+
+/** A tool may be named by itself. */
+const toolName = z.preprocess(
+  (value) => (typeof value === "object" && value !== null && "name" in value ? value.name : value),
+  toolPatternSchema,
+);
+
+const model = z
+  .custom<ModelSpec>(isModelSpec, "is 'provider:model', { model, ...options } or a chat model's instance")
+  .optional();
+
+const detector = z
+  .custom<string | RegExp | PiiDetector>(
+    (value) => ["string", "function"].includes(typeof value) || value instanceof RegExp,
+    "is a pattern, a RegExp or (content) => matches",
+  )
+  .optional();
 
 const policySchema = z.strictObject({
   ...policyFields,
   modelRetry: modelRetry.default(modelRetry.parse({})),
-  toolRetry: z.array(toolRetrySchema.extend({ onFailure: onFailure("continue"), retryOn })).default([]),
+  toolRetry: z
+    .array(
+      toolRetrySchema.extend({
+        tools: z.array(toolName).min(1, "name at least one tool, or leave 'tools' out").optional(),
+        onFailure: onFailure("continue"),
+        retryOn,
+      }),
+    )
+    .default([]),
   approvals: z
     .record(
       toolPatternSchema,
@@ -86,19 +112,53 @@ const policySchema = z.strictObject({
   toolErrors: toolErrorsSchema
     .extend({ onError: fn<OnToolError>("(error, toolCall) => text, or undefined to fail").optional() })
     .default({ ...toolErrorsSchema.parse({}) }),
+  pii: z.array(piiRuleSchema.extend({ detector })).max(100).default([]),
+  summarization: z
+    .preprocess(
+      renamedSummarization,
+      summarizationSchema.extend({
+        model,
+        tokenCounter: fn<TokenCounter>("(messages) => tokens").optional(),
+      }),
+    )
+    .optional(),
+  toolSelector: toolSelectorSchema.extend({ model }).optional(),
+  toolEmulator: toolEmulatorSchema.extend({ model, tools: z.array(toolName).optional() }).optional(),
 });
 
 /** A policy with every default in its place. */
 export type EffectivePolicy = z.output<typeof policySchema>;
 
 /** What `defineAgent` takes: the data of a policy file, and functions where a file can have none. */
-export type Policy = Omit<PolicyData, "modelRetry" | "toolRetry" | "approvals" | "toolErrors"> & {
+export type Policy = Omit<PolicyData, keyof WithCode> & WithCode;
+
+interface WithCode {
   modelRetry?: WithFunctions<NonNullable<PolicyData["modelRetry"]>> | undefined;
-  toolRetry?: WithFunctions<NonNullable<PolicyData["toolRetry"]>[number]>[] | undefined;
+  toolRetry?: WithTools<WithFunctions<NonNullable<PolicyData["toolRetry"]>[number]>>[] | undefined;
   approvals?: Record<string, boolean | Approval> | undefined;
   guards?: Record<string, Guard> | undefined;
   toolErrors?: (NonNullable<PolicyData["toolErrors"]> & { onError?: OnToolError | undefined }) | undefined;
+  pii?: PiiRule[] | undefined;
+  summarization?:
+    | (WithModel<NonNullable<PolicyData["summarization"]>> & {
+        tokenCounter?: TokenCounter | undefined;
+        /** @deprecated `trigger: { tokens }` */
+        maxTokensBeforeSummary?: number | undefined;
+        /** @deprecated `keep: { messages }` */
+        messagesToKeep?: number | undefined;
+      })
+    | undefined;
+  toolSelector?: WithModel<NonNullable<PolicyData["toolSelector"]>> | undefined;
+  toolEmulator?: WithTools<WithModel<NonNullable<PolicyData["toolEmulator"]>>> | undefined;
+}
+
+/** The rule of a file, or one with code as its detector. */
+export type PiiRule = Omit<z.input<typeof piiRuleSchema>, "detector"> & {
+  detector?: string | RegExp | PiiDetector | undefined;
 };
+
+type WithModel<T> = Omit<T, "model"> & { model?: ModelSpec | undefined };
+type WithTools<T> = Omit<T, "tools"> & { tools?: (string | { name: string })[] | undefined };
 
 type WithFunctions<T> = Omit<T, "onFailure"> & {
   onFailure?: FailureAction | undefined;

@@ -7,6 +7,7 @@ import { type RunContext, runOf } from "../execute/run-context.js";
 import { delayBefore, wait } from "./backoff.js";
 import { passesThrough, trueCause } from "./failures.js";
 import type { EffectivePolicy } from "./policy.js";
+import { isRetried } from "./retry-on.js";
 import { errorAnswer } from "./tool-answers.js";
 
 type RetryRule = EffectivePolicy["toolRetry"][number];
@@ -51,7 +52,7 @@ async function triesAgain(
   run: RunContext,
 ): Promise<boolean> {
   if (!rule || tries > rule.maxRetries || ToolInvocationError.isInstance(cause)) return false;
-  if (!(rule.retryOn ?? mayPass)(cause)) return false;
+  if (!isRetried(rule.retryOn ?? mayPass, cause)) return false;
   const { retryAfterMs } = cause as { retryAfterMs?: unknown };
   const delayMs = delayBefore(tries, rule, typeof retryAfterMs === "number" ? retryAfterMs : 0);
   run.services.metrics?.inc("drover_retries_total", { agent: run.activation.agent, layer: "tool" });
