@@ -1,7 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
+import { Send } from "@langchain/langgraph";
+import { type BaseCheckpointSaver, type CheckpointTuple, uuid6 } from "@langchain/langgraph-checkpoint";
 import { Redis } from "ioredis";
 import { createAgent } from "langchain";
 import { z } from "zod";
@@ -26,8 +27,7 @@ export interface CheckpointFigures {
 
 const DELAY_MS = 20;
 const LOADS = 15;
-/** Turns over which the end of a thread is measured. */
-const MEASURED = 10;
+const PUTS = 200;
 
 /** Measures a thread of an agent with createAgent's defaults: one tool call with a result of 1 KB a turn. */
 export async function benchCheckpoints(
@@ -48,11 +48,8 @@ async function measure(redis: Redis, turns: number): Promise<CheckpointFigures> 
   const tenant = `bench-${process.pid}-${Date.now()}`;
   const keys = createKeys();
   const saverOn = (client: Redis) => new RedisSaver({ redis: client, keys, tenant });
-  const saver = new TimedSaver({ redis, keys, tenant });
-  for (let turn = 0; turn < turns; turn += 1) {
-    if (turn === turns - MEASURED) saver.reset();
-    await takeTurn(saver, turn);
-  }
+  const saver = saverOn(redis);
+  for (let turn = 0; turn < turns; turn += 1) await takeTurn(saver, turn);
   const bytes = await memoryOf(redis, keys.thread(tenant, "t").base);
   const memory = new CountingMemorySaver();
   for (let turn = 0; turn < turns; turn += 1) await takeTurn(memory, turn);
@@ -62,19 +59,20 @@ async function measure(redis: Redis, turns: number): Promise<CheckpointFigures> 
     await saverOn(redis).getTuple({ configurable: { thread_id: "t" } });
     loads.push(performance.now() - start);
   }
-  const figures = {
+  const trips = await serialTrips(redis, saverOn, turns);
+  const { wall, busy } = await measurePuts(saver, PUTS);
+  await saver.deleteThread("t");
+  return {
     bytes,
     memorySaverBytes: memory.bytes,
-    serialTripsPerSuperstep: await serialTrips(redis, saverOn, turns),
-    putP50Ms: percentile(saver.wall, 0.5),
-    blockingPutP95Ms: percentile(saver.busy, 0.95),
+    serialTripsPerSuperstep: Math.round(trips * 100) / 100,
+    putP50Ms: percentile(wall, 0.5),
+    blockingPutP95Ms: percentile(busy, 0.95),
     loadP50Ms: percentile(loads, 0.5),
   };
-  await saver.deleteThread("t");
-  return figures;
 }
 
-/** Wall time that the delay added to a turn, in delays, for each superstep. The load and the input count too. */
+/** Wall time that the proxy added to a turn, in round trips, for each superstep. The load and the input count too. */
 async function serialTrips(
   redis: Redis,
   saverOn: (client: Redis) => RedisSaver,
@@ -83,7 +81,7 @@ async function serialTrips(
   const { host = "127.0.0.1", port = 6379 } = redis.options;
   const proxy = await startSlowProxy({ host, port }, DELAY_MS);
   const slow = new Redis(proxy.port, "127.0.0.1");
-  await slow.ping();
+  const pings = [await pingMs(slow), await pingMs(redis)] as const;
   let supersteps = 0;
   const time = async (client: Redis, from: number) => {
     const saver = saverOn(client);
@@ -101,7 +99,18 @@ async function serialTrips(
   }
   slow.disconnect();
   await proxy.stop();
-  return (delayed - direct) / DELAY_MS / supersteps;
+  return (delayed - direct) / (pings[0] - pings[1]) / supersteps;
+}
+
+/** The time of a round trip: timers are late, so that the proxy adds a little more than its delay. */
+async function pingMs(client: Redis): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    const start = performance.now();
+    await client.ping();
+    times.push(performance.now() - start);
+  }
+  return percentile(times, 0.5);
 }
 
 const lookUp = tool(async ({ n }) => `${n}:${"r".repeat(1000)}`, {
@@ -129,23 +138,39 @@ async function takeTurn(checkpointer: BaseCheckpointSaver, turn: number): Promis
   );
 }
 
-class TimedSaver extends RedisSaver {
-  wall: number[] = [];
-  busy: number[] = [];
-
-  reset(): void {
-    this.wall = [];
-    this.busy = [];
-  }
-
-  override async put(...args: Parameters<RedisSaver["put"]>): ReturnType<RedisSaver["put"]> {
+/**
+ * Puts as a run makes them: a message more each time, and in every other one a Send with the whole state. Nothing
+ * else runs in the process, so that what the event loop is busy with is the put.
+ */
+async function measurePuts(saver: RedisSaver, puts: number): Promise<{ wall: number[]; busy: number[] }> {
+  const wall: number[] = [];
+  const busy: number[] = [];
+  let { checkpoint, config }: Pick<CheckpointTuple, "checkpoint" | "config"> = (await saver.getTuple({
+    configurable: { thread_id: "t" },
+  })) as CheckpointTuple;
+  for (let i = 0; i < puts; i += 1) {
+    const version = saver.getNextVersion(checkpoint.channel_versions.messages as string);
+    const messages = [
+      ...(checkpoint.channel_values.messages as unknown[]),
+      new AIMessage({ content: `more ${i}`, id: `m${i}` }),
+    ];
+    const sends =
+      i % 2 === 0 ? [] : [new Send("tools", { messages, lg_tool_call: { name: "look_up", args: { n: i } } })];
+    checkpoint = {
+      ...checkpoint,
+      id: uuid6(i),
+      channel_values: { ...checkpoint.channel_values, messages, __pregel_tasks: sends },
+      channel_versions: { ...checkpoint.channel_versions, messages: version, __pregel_tasks: version },
+    };
+    await new Promise((resolve) => setTimeout(resolve, 1));
     const start = performance.now();
     const before = performance.eventLoopUtilization();
-    const config = await super.put(...args);
-    this.busy.push(performance.eventLoopUtilization(before).active);
-    this.wall.push(performance.now() - start);
-    return config;
+    const versions = { messages: version, __pregel_tasks: version };
+    config = await saver.put(config, checkpoint, { source: "loop", step: i, parents: {} }, versions);
+    busy.push(performance.eventLoopUtilization(before).active);
+    wall.push(performance.now() - start);
   }
+  return { wall, busy };
 }
 
 async function memoryOf(redis: Redis, base: string): Promise<number> {

@@ -5,7 +5,7 @@ import { settledWrites } from "./pending-writes.js";
 import { lowestOf } from "./state.js";
 import { readOlderBodies } from "./thread-life.js";
 import type { ThreadQueue } from "./thread-queue.js";
-import { decoderFor, readSettled } from "./tuple.js";
+import { decoderFor } from "./tuple.js";
 
 /**
  * What each channel got on the way to a checkpoint: the writes of its ancestors, oldest first, from the nearest
@@ -18,7 +18,7 @@ export async function deltaHistory(
   id: string | undefined,
   channels: readonly string[],
 ): Promise<Record<string, DeltaChannelHistory>> {
-  const { view, state: target } = await readSettled(queue, namespace, id);
+  const { view, state: target } = await queue.load(namespace, id);
   const { length = 0, hasEarlyWrites } = view.namespace(namespace);
   const { context, threadId } = queue;
   const reader = new LogReader(context, threadId, namespace, length);

@@ -86,6 +86,34 @@ it("keeps every write of two savers that hammer one thread without a lease", asy
   }
 });
 
+it("loads in parallel while it and another saver write", async () => {
+  const settings = options();
+  const [saver, other] = [new RedisSaver(settings), new RedisSaver(settings)];
+  const text = (i: number) => `${i} ${"y".repeat(300)}`;
+  let config = await putValues(saver, { threadId: "t" }, { messages: [new AIMessage(text(0))], n: 1 });
+  for (let n = 2; n < 40; n += 1) {
+    const messages = Array.from({ length: n }, (_, i) => new AIMessage(text(i)));
+    const loads = [1, 2, 3].map(() => valuesOf(saver, { configurable: { thread_id: "t" } }));
+    const foreign = putValues(
+      other,
+      { threadId: "t", namespace: "other" },
+      { messages: [new AIMessage(text(n + 1000))] },
+    );
+    const put = putValues(saver, { threadId: "t", parent: config }, { messages, n });
+    for (const values of await Promise.all(loads)) {
+      const seen = values?.messages as AIMessage[];
+      expect(seen.map(({ content }) => content)).toEqual(seen.map((_, i) => text(i)));
+      expect(seen).toHaveLength(Number(values?.n));
+    }
+    config = await put;
+    await foreign;
+  }
+  const all = await listAll(new RedisSaver(settings), { thread_id: "t", checkpoint_ns: "" });
+  expect(all.map(({ checkpoint }) => (checkpoint.channel_values.messages as unknown[]).length)).toEqual(
+    Array.from({ length: 39 }, (_, i) => 39 - i),
+  );
+});
+
 it("stores nothing that the redactor covers, wherever it stands", async () => {
   const places: string[] = [];
   const cover = (text: string) => text.replaceAll("4111-1111", "[card]");

@@ -74,7 +74,8 @@ class Encoder {
         this.#out.text(JSON.stringify(this.hooks.text(value)));
         return;
       case "number":
-        if (Number.isFinite(value)) this.#out.text(JSON.stringify(value));
+        if (Object.is(value, -0)) this.#mark("n", '"-0"');
+        else if (Number.isFinite(value)) this.#out.text(String(value));
         else this.#mark("n", `"${value}"`);
         return;
       case "boolean":

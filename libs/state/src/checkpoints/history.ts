@@ -10,7 +10,7 @@ import { threadsOf } from "./thread-index.js";
 import { namespacesOf, readOlderBodies } from "./thread-life.js";
 import type { ThreadQueue } from "./thread-queue.js";
 import type { Threads } from "./threads.js";
-import { addSends, decoderFor, makeTuple, needsSends, readSettled } from "./tuple.js";
+import { addSends, decoderFor, makeTuple, needsSends } from "./tuple.js";
 
 /**
  * Checkpoints, newest first within a namespace by the order in which they were stored, whatever clocks said. The
@@ -28,7 +28,7 @@ export async function* listCheckpoints(
   const threadIds = thread_id === undefined || thread_id === "" ? threadsOf(context) : [String(thread_id)];
   for await (const threadId of threadIds) {
     const queue = threads.queue(threadId);
-    await queue.settledView();
+    await queue.settled();
     const namespaces = checkpoint_ns === undefined ? await namespacesOf(context, threadId) : [checkpoint_ns];
     for (const namespace of namespaces) {
       if (left <= 0) return;
@@ -48,7 +48,7 @@ async function* listNamespace(
   config: RunnableConfig,
   { before, filter }: CheckpointListOptions,
 ): AsyncGenerator<CheckpointTuple> {
-  const { view } = await readSettled(queue, namespace, undefined);
+  const { view } = await queue.load(namespace, undefined);
   const { length = 0, hasEarlyWrites } = view.namespace(namespace);
   if (length === 0) return;
   const { context, threadId } = queue;
@@ -62,7 +62,7 @@ async function* listNamespace(
     await readOlderBodies(context, threadId, view, Math.min(lowest, lowestOf(state)));
     const tuple = await makeTuple(threadId, namespace, state, writes, decoder);
     if (needsSends(state)) {
-      const parent = await readSettled(queue, namespace, state.parent);
+      const parent = await queue.load(namespace, state.parent);
       addSends(tuple, await pendingWritesOf(parent.writes, (text) => decoder.decode(text)));
     }
     yield tuple;

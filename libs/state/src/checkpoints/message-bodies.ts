@@ -46,21 +46,26 @@ export class MessageBodies {
   bodiesOf(list: readonly unknown[]): readonly Body[] | undefined {
     if (list.length === 0) return undefined;
     const before = this.#list;
-    const bodies: Body[] = [];
-    const all: Known[] = [];
-    let isSame = list.length === before.bodies.length;
-    for (let i = 0; i < list.length; i += 1) {
+    let same = 0;
+    while (same < list.length && same < before.bodies.length) {
+      const value = list[same] as object;
+      if (value !== before.messages[same]) break;
+      if (this.#current(value, before.known[same])?.body !== before.bodies[same]) break;
+      same += 1;
+    }
+    if (same === list.length && same === before.bodies.length) return before.bodies;
+    const known = before.known.slice(0, same);
+    const bodies = before.bodies.slice(0, same);
+    for (let i = same; i < list.length; i += 1) {
       const value = list[i];
       if (typeof value !== "object" || value === null) return undefined;
-      const at = before.messages[i] === value ? before.known[i] : this.#known.get(value);
-      const known = this.#current(value, at);
-      if (known === undefined) return undefined;
-      all.push(known);
-      bodies.push(known.body);
-      isSame = isSame && known.body === before.bodies[i];
+      const current = this.#current(value, this.#known.get(value));
+      if (current === undefined) return undefined;
+      known.push(current);
+      bodies.push(current.body);
     }
-    this.#list = { messages: [...list], known: all, bodies: isSame ? before.bodies : bodies };
-    return this.#list.bodies;
+    this.#list = { messages: [...list], known, bodies };
+    return bodies;
   }
 
   /** A message that was read: its object is new, its body is stored. */

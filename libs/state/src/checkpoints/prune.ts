@@ -19,13 +19,13 @@ const ATTEMPTS = 20;
  */
 export async function pruneThread(queue: ThreadQueue): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    await queue.settledView();
+    await queue.settled();
     const pruned = await prunedImage(queue);
     if (
       pruned === undefined ||
       (await writeImage(queue.context, queue.threadId, pruned.image, pruned.token))
     ) {
-      queue.view = undefined;
+      queue.forget();
       return;
     }
   }

@@ -144,8 +144,8 @@ export class RedisSaver extends BaseCheckpointSaver {
   /** Removes the checkpoints of the thread, in all namespaces. */
   async deleteThread(threadId: string): Promise<void> {
     const queue = this.#threads.queue(threadId);
-    await queue.settledView();
-    queue.view = undefined;
+    await queue.settled();
+    queue.forget();
     await forgetThread(this.#context, threadId);
   }
 

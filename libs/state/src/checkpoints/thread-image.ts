@@ -50,13 +50,13 @@ export async function readImage(
 }
 
 export async function copyThread(source: ThreadQueue, target: ThreadQueue): Promise<void> {
-  await source.settledView();
-  await target.settledView();
+  await source.settled();
+  await target.settled();
   const image = await readImage(source.context, source.threadId);
   if (image === undefined) {
     throw new DroverError("UNKNOWN_THREAD", `Thread '${source.threadId}' has no checkpoints to copy.`);
   }
-  target.view = undefined;
+  target.forget();
   await registerThread(target.context, target.threadId);
   if (await writeImage(target.context, target.threadId, image, "")) return;
   throw new DroverError(

@@ -2,9 +2,9 @@ import { leaseLost } from "../refusals.js";
 import { runScript, type ScriptArg } from "../scripts.js";
 import { APPEND, type CheckpointContext, checkpointKeys, fence, newToken } from "./context.js";
 import { registerThread } from "./thread-index.js";
-import { loadCheckpoint } from "./thread-reader.js";
+import { type Loaded, loadCheckpoint } from "./thread-reader.js";
 import { ThreadView } from "./thread-view.js";
-import { renderBatch, type ThreadWrite } from "./thread-write.js";
+import { type Batch, needsOlderStates, renderBatch, type ThreadWrite } from "./thread-write.js";
 
 interface Waiting {
   write: ThreadWrite;
@@ -12,21 +12,33 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** How often a flush is rendered anew because somebody else wrote in between, before that is an error. */
+/** Writes that were sent, and what became of them. */
+interface Flight {
+  writes: Waiting[];
+  landed: Promise<"OK" | "STALE" | { error: unknown }>;
+}
+
+/** Flights that may be under way. */
+const MOST_FLIGHTS = 4;
+/** How often writes are rendered anew because somebody else wrote in between, before that is an error. */
 const ATTEMPTS = 100;
 /** The longest wait before the next attempt, in milliseconds; random, so that two writers do not keep in step. */
 const LONGEST_WAIT = 50;
 
 /**
- * The writes of one thread, in order. What is handed over in one turn of the event loop, or while a flush is under
- * way, leaves together in one script call. Only one flush of a thread is under way at a time, so that nothing (the
- * fallback for an unknown script least of all) can change the order.
+ * The writes of one thread, in order. What is handed over in one turn of the event loop leaves together in one script
+ * call. The next call need not wait for the reply: it is only good on top of the one before, by the token that each
+ * sets and the next asks for, so nothing (the fallback for an unknown script least of all) can change the order.
  */
 export class ThreadQueue {
   #waiting: Waiting[] = [];
+  #flights: Flight[] = [];
   #running: Promise<void> | undefined;
+  #arrived: () => void = () => undefined;
   #view: ThreadView | undefined;
   #isRegistered = false;
+  #attempts = 0;
+  #readers = 0;
 
   constructor(
     readonly context: CheckpointContext,
@@ -34,56 +46,114 @@ export class ThreadQueue {
   ) {}
 
   get isIdle(): boolean {
-    return this.#running === undefined;
+    return this.#running === undefined && this.#readers === 0;
   }
 
-  /** What is known of the thread, once all writes so far have ended. */
-  async settledView(): Promise<ThreadView | undefined> {
+  /** Waits for all writes so far. */
+  async settled(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
-    return this.#view;
   }
 
-  set view(view: ThreadView | undefined) {
-    this.#view = view;
+  /** What is known of the thread is no longer true. */
+  forget(): void {
+    this.#view = undefined;
+  }
+
+  /** Reads a checkpoint, after all writes so far; later writes wait for it, since both change what is known. */
+  async load(namespace: string, id: string | undefined): Promise<Loaded> {
+    await this.settled();
+    this.#readers += 1;
+    try {
+      const loaded = await loadCheckpoint(this.context, this.threadId, namespace, id, this.#view);
+      this.#view = loaded.view;
+      return loaded;
+    } finally {
+      this.#readers -= 1;
+      if (this.#readers === 0 && this.#waiting.length > 0) this.#running = this.#run();
+    }
   }
 
   add(write: ThreadWrite): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ write, resolve, reject });
-      this.#running ??= this.#run();
+      if (this.#running === undefined && this.#readers === 0) this.#running = this.#run();
+      else setImmediate(() => this.#arrived());
     });
   }
 
   async #run(): Promise<void> {
     await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0);
-      try {
-        await this.#flush(batch.map(({ write }) => write));
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        this.#view = undefined;
-        for (const { reject } of batch) reject(error);
-      }
+    for (;;) {
+      if (this.#mayLaunch()) await this.#launch(this.#waiting.splice(0));
+      else if (this.#flights.length > 0) await this.#landOrArrive();
+      else break;
     }
     this.#running = undefined;
   }
 
-  async #flush(writes: ThreadWrite[]): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const view = await this.#viewFor(writes);
-      const what = await this.#send(view, await renderBatch(this.context, this.threadId, view, writes));
-      if (what === "OK") return;
+  /** What must read Redis first waits until all flights have landed. */
+  #mayLaunch(): boolean {
+    if (this.#waiting.length === 0 || this.#flights.length >= MOST_FLIGHTS) return false;
+    return this.#flights.length === 0 || !this.#waiting.some(({ write }) => this.#mustRead(write));
+  }
+
+  #mustRead(write: ThreadWrite): boolean {
+    const namespace = this.#view?.namespace(write.namespace);
+    return (
+      namespace?.length === undefined || (write.kind === "checkpoint" && needsOlderStates(write, namespace))
+    );
+  }
+
+  async #launch(writes: Waiting[]): Promise<void> {
+    try {
+      const batch = writes.map(({ write }) => write);
+      const view = await this.#viewFor(batch);
+      const rendered = await renderBatch(this.context, this.threadId, view, batch);
+      const landed = this.#send(view, rendered).catch((error: unknown) => ({ error }));
+      this.#flights.push({ writes, landed });
+    } catch (error) {
       this.#view = undefined;
-      if (what === "LOST" && this.context.lease !== undefined) throw leaseLost(this.context.lease);
-      const wait = Math.random() * Math.min(LONGEST_WAIT, attempt * 5);
-      if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      for (const { reject } of writes) reject(error);
     }
-    throw new Error(`Others write to thread '${this.threadId}' all the time; give it one writer.`);
+  }
+
+  async #landOrArrive(): Promise<void> {
+    const [first] = this.#flights;
+    const arrival = new Promise<undefined>((resolve) => {
+      this.#arrived = () => resolve(undefined);
+    });
+    const isFull = this.#flights.length >= MOST_FLIGHTS || this.#waiting.length > 0;
+    const outcome = await (isFull ? first?.landed : Promise.race([first?.landed, arrival]));
+    if (outcome === undefined) return;
+    if (outcome !== "OK") return this.#recover();
+    this.#flights.shift();
+    this.#attempts = 0;
+    for (const { resolve } of first?.writes ?? []) resolve();
+  }
+
+  /** The first flight failed, so those behind it did: what was refused only for its age is written anew. */
+  async #recover(): Promise<void> {
+    this.#view = undefined;
+    const again: Waiting[] = [];
+    this.#attempts += 1;
+    for (const { writes, landed } of this.#flights.splice(0)) {
+      const outcome = await landed;
+      if (outcome === "OK") for (const { resolve } of writes) resolve();
+      else if (outcome === "STALE" && this.#attempts < ATTEMPTS) again.push(...writes);
+      else for (const { reject } of writes) reject(outcome === "STALE" ? this.#crowded() : outcome.error);
+    }
+    this.#waiting.unshift(...again);
+    const wait = Math.random() * Math.min(LONGEST_WAIT, (this.#attempts - 1) * 5);
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+
+  #crowded(): Error {
+    this.#attempts = 0;
+    return new Error(`Others write to thread '${this.threadId}' all the time; give it one writer.`);
   }
 
   /** A view that knows the namespaces that are written. */
-  async #viewFor(writes: ThreadWrite[]): Promise<ThreadView> {
+  async #viewFor(writes: readonly ThreadWrite[]): Promise<ThreadView> {
     for (const write of writes) {
       if (this.#view?.namespace(write.namespace).length !== undefined) continue;
       const id = write.kind === "checkpoint" ? write.parent : undefined;
@@ -93,25 +163,18 @@ export class ThreadQueue {
     return this.#view ?? new ThreadView("", "");
   }
 
-  /** Puts the thread into its tenant's index, once for a saver. Leaves before the write, at no cost in time. */
-  async #register(view: ThreadView): Promise<void> {
-    const isNew = view.token === "";
-    if (this.#isRegistered || !(isNew || this.context.retentionSeconds > 0)) return;
-    this.#isRegistered = true;
-    await registerThread(this.context, this.threadId);
-  }
-
-  async #send(view: ThreadView, batch: Awaited<ReturnType<typeof renderBatch>>): Promise<string> {
+  async #send(view: ThreadView, { namespaces, bodies, refs, records }: Batch): Promise<"OK" | "STALE"> {
     const { context } = this;
     const keys = checkpointKeys(context, this.threadId);
     const token = newToken();
-    const generation = view.token === "" ? newToken() : view.generation;
-    const { namespaces, bodies, refs, records } = batch;
+    const before = view.token;
+    if (before === "") view.generation = newToken();
+    view.token = token;
     const args: ScriptArg[] = [
       ...fence(context.lease),
-      view.token,
+      before,
       token,
-      generation,
+      view.generation,
       context.retentionSeconds,
       bodies.length,
       refs,
@@ -119,19 +182,21 @@ export class ThreadQueue {
       ...namespaces.map((namespace) => keys.head(namespace)),
       ...records.flatMap(({ log, key, record }) => [log, key, record]),
     ];
-    const registered = this.#register(view);
-    const reply = await runScript(
+    const registered = this.#register(before === "");
+    const [what] = (await runScript(
       context.redis,
       APPEND,
       [keys.meta, keys.bodies, keys.refs, keys.thread, ...namespaces.map(keys.log)],
       args,
-    );
-    await registered;
-    const what = String((reply as Buffer[])[0]);
-    if (what === "OK") {
-      view.token = token;
-      view.generation = generation;
-    }
-    return what;
+    ).finally(() => registered)) as [Buffer];
+    if (String(what) === "LOST" && context.lease !== undefined) throw leaseLost(context.lease);
+    return String(what) === "OK" ? "OK" : "STALE";
+  }
+
+  /** Puts the thread into its tenant's index, once for a saver. Leaves before the write, at no cost in time. */
+  async #register(isNew: boolean): Promise<void> {
+    if (this.#isRegistered || !(isNew || this.context.retentionSeconds > 0)) return;
+    this.#isRegistered = true;
+    await registerThread(this.context, this.threadId);
   }
 }

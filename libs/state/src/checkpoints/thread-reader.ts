@@ -43,9 +43,9 @@ export async function loadCheckpoint(
   known: ThreadView | undefined,
 ): Promise<Loaded> {
   const keys = checkpointKeys(context, threadId);
-  const refsBytes = (known?.refs.length ?? 0) * 4;
+  const refsFrom = known?.refs.length ?? 0;
   const from = known?.count ?? -WINDOW;
-  const args = [keys.head(namespace), id ?? "", refsBytes, known?.from ?? "", WINDOW];
+  const args = [keys.head(namespace), id ?? "", refsFrom * 4, known?.from ?? "", WINDOW];
   const [reply, bodies] = await transaction(
     context.redis,
     [keys.meta, keys.bodies, keys.refs, keys.log(namespace)],
@@ -61,9 +61,12 @@ export async function loadCheckpoint(
   const decode = (bytes: Buffer) => unpack(bytes, context.codec);
   const view = known ?? new ThreadView(generation.toString(), "", Math.max(0, count - WINDOW));
   view.moveTo(token.toString());
-  view.addStored(view.count, bodies.map(decode));
+  // Another load of the same thread may have been answered meanwhile and have added the beginning.
+  const added = known === undefined ? 0 : view.count - from;
+  view.addStored(view.count, bodies.slice(added).map(decode));
   if (older.length > 0) view.addStored(olderFrom, older.map(decode));
-  for (let at = 0; at < refs.length; at += 4) view.refs.append(refs.readUInt32BE(at));
+  for (let at = (view.refs.length - refsFrom) * 4; at < refs.length; at += 4)
+    view.refs.append(refs.readUInt32BE(at));
   const states = readChain(rows, decode);
   const ns = view.namespace(namespace);
   if (ns.length !== records) ns.head = undefined;

@@ -101,22 +101,16 @@ export class ThreadView {
   #list({ bodies }: BodyList, fresh: string[]): Rendered {
     const last = this.#lastList;
     if (last?.bodies === bodies) return last.rendered;
-    const numbers: number[] = [];
-    let lowest = Number.POSITIVE_INFINITY;
-    let shares = false;
-    for (let i = 0; i < bodies.length; i += 1) {
-      const body = bodies[i] as Body;
-      if (body === last?.bodies[i]) {
-        numbers.push(last.numbers[i] as number);
-        shares = true;
-      } else {
-        const number = this.#place(body, fresh);
-        numbers.push(number);
-        lowest = Math.min(lowest, this.#lowest[number] ?? number);
-      }
-    }
+    let same = 0;
+    if (last !== undefined) while (same < bodies.length && bodies[same] === last.bodies[same]) same += 1;
+    const numbers = last?.numbers.slice(0, same) ?? [];
     // What the last list needed is a bound for what both have in common.
-    if (shares && last !== undefined) lowest = Math.min(lowest, last.rendered.lowest);
+    let lowest = last !== undefined && same > 0 ? last.rendered.lowest : Number.POSITIVE_INFINITY;
+    for (let i = same; i < bodies.length; i += 1) {
+      const number = this.#place(bodies[i] as Body, fresh);
+      numbers.push(number);
+      lowest = Math.min(lowest, this.#lowest[number] ?? number);
+    }
     const runs = runsOf(numbers, MOST_RUNS);
     const [mark, pieces] = runs === undefined ? ["L", this.refs.place(numbers)] : ["l", runs];
     const rendered = { text: `{"$":"${mark}","v":[${pieces.join()}]}`, lowest };

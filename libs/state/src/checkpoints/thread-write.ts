@@ -53,7 +53,10 @@ export async function renderBatch(
   const records: Batch["records"] = [];
   for (const write of writes) {
     const ns = view.namespace(write.namespace);
-    const older = write.kind === "checkpoint" ? await olderStates(context, threadId, write, ns) : [];
+    const older =
+      write.kind === "checkpoint" && needsOlderStates(write, ns)
+        ? await readStates(context, threadId, write.namespace)
+        : [];
     const { key, header, json } =
       write.kind === "checkpoint"
         ? renderCheckpoint(write, view, ns, older, fresh)
@@ -111,18 +114,14 @@ function renderWrites(
   return { key, ...writesRow(write, (template) => view.render(template, fresh)) };
 }
 
-/** All states of the namespace, if a channel has a version that no remembered state has. */
-async function olderStates(
-  context: CheckpointContext,
-  threadId: string,
-  write: CheckpointWrite,
-  ns: NamespaceView,
-): Promise<readonly CheckpointState[]> {
+/** Whether a channel has a version that no remembered state has. */
+export function needsOlderStates(write: CheckpointWrite, ns: NamespaceView): boolean {
+  if (ns.length === 0) return false;
   const known = ns.states();
-  const isKnown = ([channel, version]: [string, unknown]) =>
-    write.values.has(channel) || known.some((state) => state.versions[channel] === version);
-  if (ns.length === 0 || Object.entries(write.versions).every(isKnown)) return [];
-  return readStates(context, threadId, write.namespace);
+  return !Object.entries(write.versions).every(
+    ([channel, version]) =>
+      write.values.has(channel) || known.some((state) => state.versions[channel] === version),
+  );
 }
 
 export function withHeader(header: string, payload: string | Buffer): string | Buffer {

@@ -11,7 +11,6 @@ import type { MessageBodies } from "./message-bodies.js";
 import { pendingWritesOf } from "./pending-writes.js";
 import type { CheckpointState } from "./state.js";
 import type { ThreadQueue } from "./thread-queue.js";
-import { type Loaded, loadCheckpoint } from "./thread-reader.js";
 import type { Rendered, ThreadView } from "./thread-view.js";
 import { nextVersion } from "./versions.js";
 
@@ -22,26 +21,15 @@ export async function loadTuple(
   namespace: string,
   id: string | undefined,
 ): Promise<CheckpointTuple | undefined> {
-  const { state, writes, view } = await readSettled(queue, namespace, id);
+  const { state, writes, view } = await queue.load(namespace, id);
   if (state === undefined) return undefined;
   const decoder = decoderFor(view, messages);
   const tuple = await makeTuple(queue.threadId, namespace, state, writes, decoder);
   if (needsSends(state)) {
-    const parent = await readSettled(queue, namespace, state.parent);
+    const parent = await queue.load(namespace, state.parent);
     addSends(tuple, await pendingWritesOf(parent.writes, (text) => decoder.decode(text)));
   }
   return tuple;
-}
-
-export async function readSettled(
-  queue: ThreadQueue,
-  namespace: string,
-  id: string | undefined,
-): Promise<Loaded> {
-  const known = await queue.settledView();
-  const loaded = await loadCheckpoint(queue.context, queue.threadId, namespace, id, known);
-  if (queue.isIdle) queue.view = loaded.view;
-  return loaded;
 }
 
 export function decoderFor(view: ThreadView, messages: MessageBodies, share = false): Decoder {

@@ -37,7 +37,7 @@ const typed: Record<string, unknown> = {
   date: new Date("2026-01-02T03:04:05.678Z"),
   pattern: /a+\/"b/gi,
   bigint: 2n ** 80n,
-  numbers: [0, -1.5, 1e300, Number.NaN, Number.POSITIVE_INFINITY],
+  numbers: [0, -0, -1.5, 1e300, Number.NaN, Number.POSITIVE_INFINITY],
   none: { here: undefined, nothing: null, list: [undefined, 1] },
   snapshot: new DeltaSnapshot(["x"]),
   $: { $: "b", v: 7 },
