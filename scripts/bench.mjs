@@ -1,0 +1,34 @@
+/**
+ * `npm run bench -- <name> [--json]`: measures on this machine, with processes and a Redis of its own. Standard
+ * output is a table, or with --json one JSON object; progress goes to standard error. Without a name: the list.
+ * Exit codes: 0 measured, 1 failed, 2 no such benchmark.
+ */
+import { setupOrExit } from "./setup.mjs";
+
+const BENCHMARKS = {
+  throughput: "one worker against the same agent in one process, and against plain BullMQ",
+  checkpoints: "size, round trips and times of a thread's checkpoints after 10, 100 and 300 turns",
+};
+
+const args = process.argv.slice(2);
+const json = args.includes("--json");
+const [name, ...others] = args.filter((arg) => arg !== "--json");
+
+if (name === undefined) {
+  process.stdout.write(list());
+} else if (others.length > 0 || !Object.hasOwn(BENCHMARKS, name)) {
+  process.stderr.write(`bench: there is no benchmark '${[name, ...others].join(" ")}'.\n${list()}`);
+  process.exitCode = 2;
+} else {
+  await setupOrExit();
+  const { measure, rows } = await import(`./bench/${name}.mjs`);
+  const { tableOf } = await import("./bench/table.mjs");
+  const figures = await measure((line) => process.stderr.write(`bench: ${line}\n`));
+  process.stdout.write(`${json ? JSON.stringify(figures) : tableOf(rows(figures))}\n`);
+}
+
+function list() {
+  const width = Math.max(...Object.keys(BENCHMARKS).map(({ length }) => length));
+  const lines = Object.entries(BENCHMARKS).map(([key, about]) => `  ${key.padEnd(width)}  ${about}\n`);
+  return `npm run bench -- <name> [--json], where the name is one of\n${lines.join("")}`;
+}
