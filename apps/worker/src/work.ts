@@ -31,7 +31,7 @@ type Taken = Extract<Claimed, { what: "claimed" }>;
 
 export async function work(context: WorkerContext, pointer: Pointer): Promise<void> {
   const scope = await pausedScope(context, pointer);
-  if (scope) return park(context.state, pointer, scope);
+  if (scope && (await park(context.state, context.queue, pointer, scope))) return;
   const claimed = await claim(context, pointer);
   if (claimed.what === "elsewhere") return leaveForAnother(context, pointer, claimed.agent);
   if (claimed.what === "stale") return;

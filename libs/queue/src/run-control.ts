@@ -57,10 +57,17 @@ export async function redeliver(state: State, queue: RunQueue, run: RunRef): Pro
   return (await change(state, queue, run, make)).transition !== null;
 }
 
-/** Puts a delivery of a paused scope aside. Its run keeps its place in its thread. */
-export async function park(state: State, run: RunRef, scope: PauseScope): Promise<void> {
+/**
+ * Puts a delivery of a paused scope aside; its run keeps its place in its thread. Gives false, and leaves nothing
+ * aside, where the scope goes on by now: workers learn of that with their next heartbeat.
+ */
+export async function park(state: State, queue: RunQueue, run: RunRef, scope: PauseScope): Promise<boolean> {
+  if (!(await state.workers.isPaused(scope))) return false;
   await state.workers.park(scope, memberOf(run));
   await state.indexes.dropDue(run);
+  // Who resumed in between has not seen this one.
+  if (!(await state.workers.isPaused(scope))) await resumeScope(state, queue, scope);
+  return true;
 }
 
 /** Calls `act` for each run of a batch that is in one of the states. Gives for how many it succeeded. */

@@ -133,6 +133,10 @@ export class WorkerRegistry {
     else await this.redis.hdel(key, scope);
   }
 
+  async isPaused(scope: string): Promise<boolean> {
+    return (await this.redis.hexists(this.keys.index("pauses"), scope)) === 1;
+  }
+
   async pauses(): Promise<string[]> {
     return this.redis.hkeys(this.keys.index("pauses"));
   }
