@@ -7,9 +7,17 @@ const lib = (name: string) => fileURLToPath(new URL(`./libs/${name}/src/index.ts
 export default defineConfig({
   resolve: {
     alias: Object.fromEntries(
-      ["contracts", "telemetry", "redaction", "documents", "embedded", "state", "queue", "runtime"].map(
-        (name) => [`@drover/${name}`, lib(name)],
-      ),
+      [
+        "contracts",
+        "telemetry",
+        "redaction",
+        "documents",
+        "embedded",
+        "state",
+        "queue",
+        "runtime",
+        "chaos",
+      ].map((name) => [`@drover/${name}`, lib(name)]),
     ),
   },
   test: {

@@ -1,0 +1,7 @@
+export type { ChaosAgent, Task } from "./agents.js";
+export { type ChaosOptions, type ChaosResult, runChaos } from "./chaos.js";
+export { explain, historyOf } from "./explain.js";
+export type { Attempt, Happening, RunHistory } from "./history.js";
+export { LEDGER_VARIABLE, type LedgerLine, note, readLedger } from "./ledger.js";
+export type { Plan, PlannedEvent, PlannedRun } from "./plan.js";
+export { type ChaosReport, FAULTS, type Fault, type FaultKind } from "./report.js";

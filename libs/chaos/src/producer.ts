@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Answer, type Approval, isDroverError, isFinal, type RunRequest } from "@drover/contracts";
+import type { Client } from "@drover/queue";
+import type { ChaosAgent, Task } from "./agents.js";
+import type { Arena } from "./arena.js";
+import type { RunHistory } from "./history.js";
+import type { PlannedRun } from "./plan.js";
+
+/** Milliseconds between two tries of what failed because Redis was away. */
+const AGAIN_MS = 250;
+
+/** Enqueues what the plan says, answers what the runs ask, and sees each of them to its end. */
+export class Producer {
+  /** The last enqueueing of each thread: a thread's runs are accepted in the plan's order. */
+  private readonly queues = new Map<string, Promise<unknown>>();
+
+  constructor(
+    private readonly arena: Arena,
+    private readonly agents: ReadonlyMap<string, ChaosAgent>,
+    private readonly batchId: string,
+  ) {}
+
+  /** Resolves when the run has ended, was not accepted, or `signal` fired. */
+  async see(history: RunHistory, signal: AbortSignal): Promise<void> {
+    const { plan } = history;
+    const turn = this.queues.get(plan.thread) ?? Promise.resolve();
+    const accepted = turn.then(() => this.enqueue(history, signal));
+    this.queues.set(
+      plan.thread,
+      accepted.catch(() => {}),
+    );
+    await accepted;
+    if (history.acceptance === "accepted") await this.follow(history, signal);
+  }
+
+  private async enqueue(history: RunHistory, signal: AbortSignal): Promise<void> {
+    const { plan } = history;
+    const request = this.requestOf(plan);
+    while (!signal.aborted) {
+      try {
+        const handle = await this.arena.producer.enqueueRun(request);
+        history.runId = handle.runId;
+        history.acceptance = "accepted";
+        return;
+      } catch (error) {
+        const isAway = isDroverError(error, "NO_REDIS");
+        if (!isAway) {
+          history.acceptance = "refused";
+          history.refusedAs = isDroverError(error) ? error.code : String(error);
+          return;
+        }
+        if (!plan.keyed) return;
+        await sleep(AGAIN_MS);
+      }
+    }
+  }
+
+  private requestOf(plan: PlannedRun): RunRequest {
+    const agent = this.agents.get(plan.agent) as ChaosAgent;
+    return {
+      agent: plan.agent,
+      input: agent.input(taskOf(plan)),
+      threadId: plan.thread,
+      priority: plan.priority,
+      delayMs: plan.delayMs,
+      multitaskStrategy: plan.strategy,
+      metadata: { label: plan.label },
+      ...(plan.deadlineMs === null ? {} : { deadlineMs: plan.deadlineMs }),
+      ...(plan.keyed ? { idempotencyKey: `chaos-${plan.label}` } : {}),
+      ...(plan.batch ? { batchId: this.batchId } : {}),
+    };
+  }
+
+  private async follow(history: RunHistory, signal: AbortSignal): Promise<void> {
+    const handle = await this.arena.observer.run(history.runId ?? "").catch(() => null);
+    const events = handle ? handle.events({ signal }) : this.unlisted(history, signal);
+    for await (const event of events) {
+      if (event.type !== "status") continue;
+      if (event.status === "interrupted") await this.answer(history, signal);
+      if (isFinal(event.status)) history.seen = await this.arena.state.reader.run(refOf(history));
+    }
+  }
+
+  /** The indexes may learn of an accepted run a moment later: after its producer's own crash, with the sweeper. */
+  private async *unlisted(history: RunHistory, signal: AbortSignal) {
+    while (!signal.aborted) {
+      const handle = await this.arena.observer.run(history.runId ?? "").catch(() => null);
+      if (handle) return yield* handle.events({ signal });
+      await sleep(AGAIN_MS);
+    }
+  }
+
+  private async answer(history: RunHistory, signal: AbortSignal): Promise<void> {
+    const { plan } = history;
+    await sleep(plan.answer.afterMs);
+    while (!signal.aborted) {
+      const approvals = await this.arena.state.reader.approvals(refOf(history));
+      const open = approvals.filter(({ status }) => status === "pending");
+      if (open.length === 0) return;
+      for (const approval of open) await this.decide(history, approval);
+      if (history.attempts.at(-1)?.came === "NO_REDIS") await sleep(AGAIN_MS);
+    }
+  }
+
+  private async decide(history: RunHistory, approval: Approval): Promise<void> {
+    const { approves, wrongFirst, twice } = history.plan.answer;
+    const { producer, reviewer } = this.arena;
+    if (wrongFirst) await this.attempt(history, producer, approval, true, true, "nobody");
+    const one = this.attempt(history, producer, approval, approves, false, "one");
+    const other = twice ? this.attempt(history, reviewer, approval, !approves, false, "other") : null;
+    await Promise.all([one, other]);
+  }
+
+  private async attempt(
+    history: RunHistory,
+    client: Client,
+    approval: Approval,
+    approves: boolean,
+    isWrong: boolean,
+    by: string,
+  ): Promise<void> {
+    this.arena.count("answers");
+    const answer = isWrong ? wrongAnswer(approval) : rightAnswer(approval, approves, by);
+    const came = await client.decide(approval.approvalId, answer).then(
+      () => "taken",
+      (error: unknown) => (isDroverError(error) ? error.code : String(error)),
+    );
+    history.attempts.push({ approvalId: approval.approvalId, by, approves, isWrong, came });
+  }
+}
+
+export function taskOf(plan: PlannedRun): Task {
+  return { run: plan.label, thread: plan.thread, ms: plan.ms };
+}
+
+export function refOf(history: RunHistory) {
+  return { tenant: "default", threadId: history.threadId, runId: history.runId ?? "" };
+}
+
+function rightAnswer({ actions }: Approval, approves: boolean, by: string): Answer {
+  if (!actions) return { value: by, decidedBy: by };
+  const decisions = actions.map(() =>
+    approves ? ({ type: "approve" } as const) : ({ type: "reject", message: "no" } as const),
+  );
+  return { decisions, decidedBy: by };
+}
+
+function wrongAnswer({ actions }: Approval): Answer {
+  if (!actions) return { decisions: [{ type: "approve" }], decidedBy: "nobody" };
+  return {
+    decisions: [...actions, ...actions].map(() => ({ type: "approve" }) as const),
+    decidedBy: "nobody",
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * `npm run chaos -- [--runs 100] [--workers 4] [--seed 1] [--lease-ms 5000] [--settle-ms 90000] [--json]`: a fleet of the
+ * harness's agents, and everything done to it that the seed's plan says. `--crash-points` instead: a worker is killed
+ * at every command of a run in turn. Exits with 1 where a promise was broken. `--json` prints the report alone.
+ */
+import { parseArgs } from "node:util";
+import { setupOrExit } from "./setup.mjs";
+
+const number = (value, fallback) => (value === undefined ? fallback : Number(value));
+const text = { type: "string" };
+const { values } = parseArgs({
+  options: {
+    ...{ runs: text, workers: text, seed: text, "lease-ms": text, "settle-ms": text, agents: text },
+    ...{ json: { type: "boolean", default: false }, "crash-points": { type: "boolean", default: false } },
+    yes: { type: "boolean", default: false },
+  },
+});
+if (!values.json) await setupOrExit({ yes: values.yes });
+const chaos = await import("../libs/chaos/dist/index.js");
+const say = values.json ? () => {} : (line) => console.error(line);
+process.exitCode = values["crash-points"] ? await crashPoints() : await run();
+
+async function run() {
+  const seed = number(values.seed, 1);
+  const runs = number(values.runs, 100);
+  const workers = number(values.workers, 4);
+  const leaseMs = number(values["lease-ms"], 5000);
+  const settleMs = number(values["settle-ms"], 90_000);
+  const result = await chaos.runChaos({ seed, runs, workers, leaseMs, settleMs, onProgress: say });
+  console.log(JSON.stringify(result.report, null, values.json ? 0 : 2));
+  if (result.faults.length === 0) return 0;
+  const command = `npm run chaos -- --seed ${seed} --runs ${runs} --workers ${workers} --lease-ms ${leaseMs}`;
+  console.error(chaos.explain(result, command));
+  return 1;
+}
+
+async function crashPoints() {
+  const report = await chaos.runCrashPoints({ onProgress: say });
+  console.log(JSON.stringify(report, null, values.json ? 0 : 2));
+  return report.agents.every(({ differences }) => differences.length === 0) ? 0 : 1;
+}
