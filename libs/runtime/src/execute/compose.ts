@@ -33,7 +33,8 @@ export function compose(
   const drain = () => control.requestDrain("the worker is shutting down");
   if (services.drain.aborted) drain();
   services.drain.addEventListener("abort", drain, { once: true });
-  const run: RunContext = { activation, services, answers: usage.answers };
+  const context = reviveContext(activation.context, services.env, agent.definition?.contextSchema);
+  const run: RunContext = { activation, services, context, answers: usage.answers };
   const { recursionLimit } = agent;
   const stamp = { run_id: activation.runId, agent: agent.name, agent_version: agent.version };
   return {
@@ -46,7 +47,7 @@ export function compose(
       },
       metadata: { ...stamp },
       tags: activation.tags,
-      context: reviveContext(activation.context, services.env, agent.definition?.contextSchema),
+      context,
       signal: services.signal,
       control,
       durability: "sync",

@@ -9,6 +9,8 @@ import type { Services } from "./services.js";
 export interface RunContext {
   activation: Activation;
   services: Services;
+  /** The agent's runtime context: LangChain's node hooks see of it what their middleware's schema names. */
+  context: Record<string, unknown>;
   /** The last answer of a model in each step, by LangGraph's checkpoint_ns: LangChain throws it away when it errs. */
   answers: Map<string, AIMessage>;
 }

@@ -123,6 +123,35 @@ describe("what is asked", () => {
     expect(questionsIn(outcome)[0]?.actions?.map(({ name }) => name)).toEqual(["pay"]);
   });
 
+  it("`when`, guards and descriptions see the runtime context, dates and all", async () => {
+    const made = tools();
+    const model = fakeModel()
+      .respondWithTools([pay(1), pay(9)])
+      .respond(new AIMessage("done"));
+    type At = { runtime: { context?: unknown } };
+    const untilOf = ({ runtime }: At) => (runtime.context as { until: Date }).until.getDate();
+    const agent = await agentOf({
+      model,
+      tools: made.tools,
+      policy: {
+        guards: {
+          pay: (request) => (request.toolCall.args.amount < untilOf(request) - 29 ? "too early" : undefined),
+        },
+        approvals: {
+          pay: {
+            when: (request) => untilOf(request) === 31,
+            description: (_, __, runtime) => `until the ${untilOf({ runtime })}st`,
+          },
+        },
+      },
+    });
+    const context = { until: { $date: "2026-08-31T12:00:00Z" } };
+    const outcome = await execute(agent, activationOf({ context }), servicesInMemory());
+    expect(questionsIn(outcome)[0]?.value).toMatchObject({
+      actionRequests: [{ id: "pay9", description: "until the 31st" }],
+    });
+  });
+
   it("never what a limit or a guard refuses", async () => {
     const asked = await ask([[pay(1), pay(2), pay(3)]], {
       approvals: { pay: true },

@@ -31,11 +31,12 @@ export async function askForApproval(
   policy: EffectivePolicy,
   tools: ReadonlySet<string> | undefined,
   state: State,
-  runtime: Runtime,
+  given: Runtime,
 ): Promise<AfterModel | undefined> {
   const last = state.messages.at(-1);
   if (!AIMessage.isInstance(last) || !last.tool_calls?.length) return undefined;
-  const run = runOf(runtime);
+  const run = runOf(given);
+  const runtime = { ...given, context: run.context };
   const calls = last.tool_calls;
   const asked = askedAbout(calls, run);
   const gated: Gated[] = [];
