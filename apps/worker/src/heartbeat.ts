@@ -23,6 +23,7 @@ export class Heartbeat {
   private registered = false;
   private timer: NodeJS.Timeout | null = null;
   private beating: Promise<void> = Promise.resolve();
+  private isBeating = false;
   private ended = false;
   /** Milliseconds of this process's monotonic clock at the last answer. */
   private answeredAt = performance.now();
@@ -42,7 +43,13 @@ export class Heartbeat {
     await this.beat();
     this.timer = setInterval(() => {
       if (this.silenceMs > this.options.leaseMs) this.options.activeRuns.stopAll(LEASE_IS_LOST);
-      this.beating = this.beating.then(() => this.beat()).catch(this.options.onError);
+      if (this.isBeating) return;
+      this.isBeating = true;
+      this.beating = this.beat()
+        .catch(this.options.onError)
+        .finally(() => {
+          this.isBeating = false;
+        });
     }, this.options.leaseMs / 4);
   }
 

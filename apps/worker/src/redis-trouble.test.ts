@@ -87,3 +87,16 @@ describe("a Redis that is away", () => {
     expect(await handle.result({ timeoutMs: 40_000 })).toMatchObject({ status: "success" });
   }, 60_000);
 });
+
+describe("a worker whose Redis is gone for good", () => {
+  it("still leaves when it is told to", async () => {
+    const other = await startRedis();
+    const lonely = createFleet(other.url, "lonely");
+    const worker = await lonely.start({ DROVER_DRAIN_MS: "100" });
+    await other.kill();
+    worker.kill("SIGTERM");
+    expect(await worker.exited).toBe(0);
+    await lonely.end();
+    await other.stop();
+  });
+});

@@ -1,5 +1,6 @@
 /** Puts all libs together: the one place where a worker's parts meet. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { NO_REDACTION } from "@drover/contracts";
 import { Consumer, RunQueue, Sweeper } from "@drover/queue";
 import { loadAgents } from "@drover/runtime";
@@ -17,6 +18,8 @@ export const VERSION = "0.1.0";
 
 /** Milliseconds between two looks for runs that stand still. */
 const ORPHANS_MS = 5000;
+/** Milliseconds that a worker takes to leave once nothing is in hand. */
+const LEAVE_MS = 5000;
 
 export interface RunningWorker {
   /** Where /metrics, /healthz and /readyz answer. */
@@ -170,7 +173,13 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   return {
     url: probes.url,
     stop: () => {
-      stopping ??= stop();
+      // A Redis that is away must not keep a worker from leaving: what it could not hand over is taken over.
+      if (stopping) return stopping;
+      const late = sleep(config.drainMs + LEAVE_MS).then(() =>
+        logger.error("left without a word to Redis, which does not answer"),
+      );
+      const left = stop().catch((error) => logger.error({ error }, "left without handing everything over"));
+      stopping = Promise.race([left, late]);
       return stopping;
     },
   };
