@@ -15,8 +15,13 @@ export const ERROR_CODES = {
   IDEMPOTENCY_CONFLICT: "The idempotency key was used before with another request.",
   THREAD_BUSY: "The thread has an unfinished run and the request asked to be rejected in that case.",
   APPROVAL_ANSWERED: "The approval was answered before.",
+  APPROVAL_EXPIRED: "The approval's time was over before anybody answered.",
+  NOT_PERMITTED: "The approval is assigned to somebody else, or nobody vouches for who sends the answer.",
+  VERSION_MISMATCH: "The agent changed since the question was asked.",
   INVALID_DECISION: "The decision does not fit the question.",
   ILLEGAL_TRANSITION: "The run or batch is in a state that does not allow this.",
+  INVALID_MESSAGE: "A message on the inbox does not have the documented shape.",
+  BAD_SIGNATURE: "A message has no valid signature of a known service where it needs one.",
   // How an agent or a process was set up
   INVALID_AGENT: "An agent's definition or langgraph.json is not valid.",
   INVALID_POLICY: "A policy contradicts itself or has a value that is not allowed.",

@@ -28,7 +28,10 @@ export function derivedUuid(...parts: string[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** An approval's id: follows from the run and the interrupt that it asks about, so that storing it twice is once. */
-export function approvalId(runId: string, interruptId: string): string {
-  return `apr_${derivedUuid(runId, interruptId).replaceAll("-", "").slice(0, 20)}`;
+/**
+ * An approval's id: follows from what it asks about, so that storing it twice is once. The activation is part of it,
+ * since two questions of one node, one after the other, have one id in LangGraph.
+ */
+export function approvalId(runId: string, seq: number, interruptId: string): string {
+  return `apr_${derivedUuid(runId, String(seq), interruptId).replaceAll("-", "").slice(0, 20)}`;
 }

@@ -7,6 +7,8 @@ export * from "./event.js";
 export * from "./ids.js";
 export * from "./interrupt.js";
 export * from "./lease.js";
+export * from "./message.js";
+export * from "./notice.js";
 export * from "./outcome.js";
 export * from "./parse.js";
 export * from "./pii.js";

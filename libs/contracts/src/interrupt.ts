@@ -19,6 +19,33 @@ export interface InterruptQuestion {
   actions: ActionRequest[] | null;
   /** The value of a plain `interrupt(value)`. */
   value: unknown;
+  /** What the policy says about answering it; left out where it says nothing. */
+  terms?: ApprovalTerms;
+}
+
+/** What becomes of an approval that nobody answers in time. */
+export const ON_EXPIRE = ["reject", "approve", "fail"] as const;
+export type OnExpire = (typeof ON_EXPIRE)[number];
+
+export interface ApprovalTerms {
+  /** Who may answer: names of people, or of services that sign their messages. Null: anybody. */
+  assignees: string[] | null;
+  /** Milliseconds for which it waits. Null: for ever. */
+  expiresMs: number | null;
+  onExpire: OnExpire;
+}
+
+/** How an answer came: by a program that has this Redis, the command line, HTTP, a message, or the end of its time. */
+export const DOORS = ["client", "cli", "http", "message", "expiry"] as const;
+
+/** What is kept about an answer beside the answer itself. */
+export interface ApprovalAudit {
+  door: (typeof DOORS)[number];
+  /** The service that signed the message; null for an unsigned one or another door. */
+  service: string | null;
+  /** False: `decidedBy` is a claim that nobody vouches for. */
+  verified: boolean;
+  messageId: string | null;
 }
 
 export interface Approval extends InterruptQuestion {
@@ -28,10 +55,15 @@ export interface Approval extends InterruptQuestion {
   runId: string;
   agent: string;
   agentVersion: string;
-  status: "pending" | "answered" | "discarded";
+  /** expired: its time was over, and what its policy says for that case was done. */
+  status: "pending" | "answered" | "expired" | "discarded";
   createdAt: number;
+  /** Milliseconds since 1970; null where it waits for ever. */
+  expiresAt: number | null;
   answeredAt: number | null;
   answer: Answer | null;
+  /** Null while it waits. */
+  audit: ApprovalAudit | null;
 }
 
 export const decisionSchema = z.discriminatedUnion("type", [

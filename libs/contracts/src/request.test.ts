@@ -68,6 +68,6 @@ describe("ids that follow from their parts", () => {
     );
     expect(derivedUuid("a", "b")).not.toBe(derivedUuid("ab"));
     expect(derivedUuid("a,b")).not.toBe(derivedUuid("a", "b"));
-    expect(approvalId("run", "i")).toMatch(/^apr_[0-9a-f]{20}$/);
+    expect(approvalId("run", 1, "i")).toMatch(/^apr_[0-9a-f]{20}$/);
   });
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DEFAULT_TENANT, nameSchema, threadIdSchema } from "./ids.js";
+import { notifyFields } from "./notice.js";
 
 /** What happens to a run whose thread is busy. `interrupt` cancels the unfinished run and goes on after it. */
 export const MULTITASK_STRATEGIES = ["enqueue", "reject", "interrupt"] as const;
@@ -62,6 +63,7 @@ export const runRequestSchema = z.strictObject({
   batchId: z.string().max(64).optional(),
   /** The document's name in its batch. */
   document: z.string().max(1024).optional(),
+  ...notifyFields,
 });
 
 /** What a caller writes. */

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "./errors.js";
+import type { Notify } from "./notice.js";
 import type { Dispatch } from "./pointer.js";
 import type { EndedBy, RunStatus } from "./run.js";
 import type { Usage } from "./usage.js";
@@ -12,6 +13,8 @@ export interface Transition {
   threadId: string;
   runId: string;
   version: number;
+  /** The run's newest activation. */
+  seq: number;
   status: RunStatus;
   agent: string;
   batchId: string | null;
@@ -26,9 +29,20 @@ export interface Transition {
   /** What the run used up to now, in all. */
   usage: Partial<Usage>;
   /** Approvals that were raised, with the tool or question in one line each. */
-  raised: { approvalId: string; title: string }[];
+  raised: RaisedApproval[];
   /** Approvals that no longer wait. */
   closed: string[];
   /** The activation that goes on the queue now, if one does: this run's, or that of the next run of the lane. */
   dispatch: Dispatch | null;
+  /** Who is told of the run's acceptance, its questions and its end; null where nobody asked to be. */
+  notify: Notify | null;
+  /** The run that a pending one waits behind. */
+  behind: string | null;
+}
+
+export interface RaisedApproval {
+  approvalId: string;
+  title: string;
+  /** Milliseconds by Redis's clock; left out where it waits for ever. */
+  expiresAt?: number;
 }

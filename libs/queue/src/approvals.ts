@@ -1,10 +1,28 @@
-import { type Answer, type Approval, DroverError } from "@drover/contracts";
-import type { State } from "@drover/state";
+import {
+  type Answer,
+  type Approval,
+  type ApprovalAudit,
+  DroverError,
+  NO_REDACTION,
+  type Redactor,
+} from "@drover/contracts";
+import { answeredBefore, notAnswerable, type State } from "@drover/state";
 import { change } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
+import { versionForAnswer } from "./versions.js";
 
 /** Checks an answer against its question and gives the value that the graph resumes with. Throws INVALID_DECISION. */
 export type AnswerReader = (approval: Approval, answer: Answer) => unknown;
+
+/** By whom and how an answer comes. */
+export interface Deciding {
+  read: AnswerReader;
+  audit: ApprovalAudit;
+  /** What to take out of an answer before it is written. Default: nothing. */
+  redactorOf?: ((agent: string) => Redactor) | undefined;
+  /** Whether the answer holds for another version of the agent than the one that asked. Default: refuse. */
+  onVersionMismatch?: "refuse" | "resume" | undefined;
+}
 
 /** The approvals that wait, oldest first. */
 export async function listApprovals(
@@ -32,32 +50,58 @@ export async function getApproval(state: State, approvalId: string, tenant: stri
 }
 
 /**
- * Answers an approval: validated before anything is stored, stored once. When none of the run's approvals waits
- * any more, the run goes on. Throws UNKNOWN_APPROVAL, INVALID_DECISION, APPROVAL_ANSWERED, ILLEGAL_TRANSITION.
+ * Answers an approval: everything is checked before anything is stored, and it is stored once. When none of the run's
+ * approvals waits any more, the run goes on. The same message a second time changes nothing and is no error.
+ * Throws UNKNOWN_APPROVAL, NOT_PERMITTED, VERSION_MISMATCH, INVALID_DECISION, APPROVAL_ANSWERED, APPROVAL_EXPIRED,
+ * ILLEGAL_TRANSITION.
  */
 export async function answerApproval(
   state: State,
   queue: RunQueue,
   approvalId: string,
   tenant: string,
-  answer: Answer,
-  read: AnswerReader,
+  given: Answer,
+  deciding: Deciding,
 ): Promise<Approval> {
   const approval = await getApproval(state, approvalId, tenant);
-  if (approval.status === "answered") {
-    const by = approval.answer?.decidedBy;
-    throw new DroverError(
-      "APPROVAL_ANSWERED",
-      `Approval ${approvalId} was answered before${by ? ` by ${by}` : ""}.`,
-    );
+  const { audit } = deciding;
+  if (approval.status !== "pending") {
+    if (audit.messageId !== null && approval.audit?.messageId === audit.messageId) return approval;
+    throw closed(approval);
   }
-  const value = read(approval, answer);
-  const at = await state.indexes.now();
-  const stored = { interruptId: approval.interruptId, value, answer, at };
+  assertPermitted(approval, given, audit);
+  const version = await versionForAnswer(state, approval, deciding.onVersionMismatch ?? "refuse");
+  const answer = (deciding.redactorOf?.(approval.agent) ?? NO_REDACTION).value(given, "approval");
+  const value = deciding.read(approval, answer);
+  const stored = { interruptId: approval.interruptId, value, answer, audit };
   await change(state, queue, approval, async () => ({
-    transition: await state.runs.resume(approval, approvalId, stored),
+    transition: await state.runs.resume(approval, approvalId, stored, { version }),
   }));
-  return { ...approval, status: "answered", answer, answeredAt: at };
+  return getApproval(state, approvalId, tenant);
+}
+
+function closed(approval: Approval): DroverError {
+  const { approvalId, interruptId, status, answer, audit } = approval;
+  if (status === "discarded") return notAnswerable(approvalId, "closed", "over or went on without it");
+  return answeredBefore(approvalId, { interruptId, value: null, answer, ...(audit ? { audit } : {}) });
+}
+
+/**
+ * Whether the sender may answer: anybody where the policy names nobody; else somebody whom it names and for whom a
+ * signature or a local operator vouches.
+ */
+function assertPermitted({ approvalId, terms }: Approval, { decidedBy }: Answer, audit: ApprovalAudit): void {
+  const assignees = terms?.assignees;
+  if (!assignees) return;
+  const isNamed = [decidedBy, audit.service].some((name) => name != null && assignees.includes(name));
+  if (audit.verified && isNamed) return;
+  const who = assignees.join(", ");
+  throw new DroverError(
+    "NOT_PERMITTED",
+    audit.verified
+      ? `Approval ${approvalId} is for ${who}${decidedBy ? `, not for ${decidedBy}` : "; say who decided (decidedBy)"}.`
+      : `Approval ${approvalId} is for ${who}, and nobody vouches for the name in an unsigned message. Sign it.`,
+  );
 }
 
 function unknownApproval(approvalId: string): DroverError {

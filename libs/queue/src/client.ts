@@ -28,8 +28,8 @@ import {
   Subscriptions,
   type Wake,
 } from "@drover/state";
-import { admit } from "./admission.js";
-import { type AnswerReader, answerApproval, getApproval, listApprovals } from "./approvals.js";
+import type { AnswerReader } from "./approvals.js";
+import { ApprovalsClient } from "./approvals-client.js";
 import {
   cancelRun,
   forEachOfBatch,
@@ -40,6 +40,7 @@ import {
 } from "./run-control.js";
 import { createHandle, type RunHandle } from "./run-handle.js";
 import { RunQueue } from "./run-queue.js";
+import { startRuns } from "./start-runs.js";
 
 export interface ClientOptions {
   redisUrl: string;
@@ -67,6 +68,7 @@ export class Client {
   readonly state: State;
   readonly queue: RunQueue;
   readonly tenant: string;
+  readonly approvals: ApprovalsClient;
   private readonly connections: Redis[] = [];
   private readonly subscriptions: Subscriptions;
   private agents: { names: string[]; at: number } | null = null;
@@ -86,6 +88,7 @@ export class Client {
     this.state = openState({ redis: open("producer"), prefix: options.prefix, retention: options.retention });
     this.queue = new RunQueue(open("producer"), this.state.keys);
     this.subscriptions = new Subscriptions(open("subscriber"));
+    this.approvals = new ApprovalsClient(this.state, this.queue, this.tenant, options);
   }
 
   async enqueueRun(request: RunRequest): Promise<RunHandle> {
@@ -96,7 +99,7 @@ export class Client {
 
   /** All or none is checked; accepted 500 at a time. 10,000 in one call are fine. */
   async enqueueMany(requests: readonly RunRequest[]): Promise<RunHandle[]> {
-    const accepted = await admit(
+    const accepted = await startRuns(
       this.state,
       this.queue,
       requests.map((request) => ({ tenant: this.tenant, ...request })),
@@ -107,13 +110,6 @@ export class Client {
       },
     ).catch(rethrow);
     const cancel = (run: RunRef, reason?: string) => cancelRun(this.state, this.queue, run, reason);
-    await Promise.all(
-      accepted.map(async ({ run, behind }, i) => {
-        if (behind && requests[i]?.multitaskStrategy === "interrupt") {
-          await cancel({ ...run, runId: behind }, "Another run took its place.").catch(ignoreEnded);
-        }
-      }),
-    );
     return accepted.map(({ run, behind }) =>
       createHandle(this.state, this.subscriptions, run, behind, cancel),
     );
@@ -225,22 +221,16 @@ export class Client {
 
   /** Approvals that wait, oldest first. */
   async listApprovals(limit = 20, offset = 0): Promise<Approval[]> {
-    return listApprovals(this.state, this.tenant, limit, offset);
+    return this.approvals.list({ limit, offset });
   }
 
   async approval(approvalId: string): Promise<Approval> {
-    return getApproval(this.state, approvalId, this.tenant);
+    return this.approvals.get(approvalId);
   }
 
   /** Answers an approval; its run goes on. A wrong answer changes nothing. */
   async decide(approvalId: string, answer: Answer): Promise<Approval> {
-    const read = this.options.readAnswer;
-    if (!read)
-      throw new DroverError(
-        "INVALID_CONFIG",
-        "This client was opened without `readAnswer`; it cannot decide.",
-      );
-    return answerApproval(this.state, this.queue, approvalId, this.tenant, answer, read);
+    return this.approvals.decide(approvalId, answer);
   }
 
   /** Wakes at each change of the batch from now on, and every few seconds. Close it at the end. */
@@ -276,12 +266,6 @@ export class Client {
     }
     return this.agents.names;
   }
-}
-
-/** A run that ended by itself meanwhile needs no cancelling. */
-function ignoreEnded(error: unknown): void {
-  if (error instanceof DroverError && error.code === "ILLEGAL_TRANSITION") return;
-  throw error;
 }
 
 function rethrow(error: unknown): never {

@@ -5,8 +5,8 @@ import type { RunQueue } from "./run-queue.js";
 /**
  * Tells queue and indexes what was committed in threads' slots. Safe to repeat at any point: the queue ignores an id
  * that it holds, an index what it has seen, and a pointer that is delivered twice is claimed once.
- * The queue is told first: while the indexes do not know of a change, its worker is still noted as having the run,
- * so that a crash in between is found.
+ * The indexes are told last: while they do not know of a change, its worker is still noted as having the run, so that
+ * a crash in between is found.
  */
 export async function announce(
   state: State,
@@ -14,6 +14,7 @@ export async function announce(
   transitions: readonly Transition[],
 ): Promise<void> {
   await queue.add(transitions.map((t) => t.dispatch).filter((d): d is Dispatch => d !== null));
+  await queue.notices.send(state, transitions);
   await state.indexes.apply(transitions);
 }
 

@@ -15,21 +15,25 @@ export function scopesOf(run: { tenant: string; agent: string; batchId: string |
   return scopes;
 }
 
-/** Ends a run: at once where no worker has it, else its worker is told and stops within a second. */
+/**
+ * Ends a run: at once where no worker has it, else its worker is told and stops within a second. The same message a
+ * second time changes nothing.
+ */
 export async function cancelRun(
   state: State,
   queue: RunQueue,
   run: RunRef,
   reason = "Cancelled on request.",
+  messageId = "",
 ): Promise<void> {
   const error: ErrorInfo = { code: "CANCELLED", message: reason };
-  const { worker } = await change(state, queue, run, () => state.runs.cancel(run, error));
+  const { worker } = await change(state, queue, run, () => state.runs.cancel(run, error, messageId));
   if (worker) await state.workers.askToStop(worker, memberOf(run));
 }
 
 /** Tries a run that ended without success once more, from its last checkpoint. */
-export async function retryRun(state: State, queue: RunQueue, run: RunRef): Promise<void> {
-  await change(state, queue, run, async () => ({ transition: await state.runs.reopen(run) }));
+export async function retryRun(state: State, queue: RunQueue, run: RunRef, messageId = ""): Promise<void> {
+  await change(state, queue, run, async () => ({ transition: await state.runs.reopen(run, messageId) }));
 }
 
 /** Workers take nothing of the scope any more; what runs goes on. */

@@ -5,6 +5,7 @@
 import type { Dispatch, Pointer } from "@drover/contracts";
 import type { Keys, Redis } from "@drover/state";
 import { type BulkJobOptions, type ConnectionOptions, Queue } from "bullmq";
+import { Notices } from "./notices.js";
 
 export const RUNS_QUEUE = "runs";
 
@@ -18,9 +19,12 @@ export interface QueueCounts {
 }
 
 export class RunQueue {
+  /** Those who asked to be told are told from here: it goes with the same connection. */
+  readonly notices: Notices;
   private readonly queue: Queue<Pointer>;
 
   constructor(redis: Redis, keys: Keys) {
+    this.notices = new Notices(redis, keys);
     this.queue = new Queue<Pointer>(RUNS_QUEUE, {
       connection: redis as unknown as ConnectionOptions,
       prefix: keys.bull,
@@ -70,7 +74,7 @@ export class RunQueue {
   }
 
   async close(): Promise<void> {
-    await this.queue.close();
+    await Promise.all([this.queue.close(), this.notices.close()]);
   }
 }
 

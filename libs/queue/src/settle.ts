@@ -62,9 +62,10 @@ function settlementOf(
         what: "interrupted",
         checkpointId: outcome.checkpointId,
         approvals: outcome.questions.map((question) => ({
-          approvalId: approvalId(lease.runId, question.interruptId),
+          approvalId: approvalId(lease.runId, lease.seq, question.interruptId),
           title: titleOf(question),
-          json: JSON.stringify({ ...question, createdAt: lease.epoch }),
+          json: JSON.stringify(question),
+          ...(question.terms?.expiresMs ? { expiresMs: question.terms.expiresMs } : {}),
         })),
       };
     case "failed":

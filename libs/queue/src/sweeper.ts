@@ -4,11 +4,13 @@
  */
 import type { ErrorInfo } from "@drover/contracts";
 import { memberOf, type RunRef, type State } from "@drover/state";
+import type { AnswerReader } from "./approvals.js";
+import { expireApprovals } from "./expiry.js";
 import { change, publish } from "./publisher.js";
 import { redeliver } from "./run-control.js";
 import type { RunQueue } from "./run-queue.js";
 
-export const REPAIRS = ["takeover", "outbox", "pointer", "deadline", "purge"] as const;
+export const REPAIRS = ["takeover", "outbox", "pointer", "deadline", "approval", "purge"] as const;
 export type Repair = (typeof REPAIRS)[number];
 
 /** Milliseconds that a producer has to publish what it wrote, before the sweeper does it. */
@@ -37,6 +39,8 @@ export class Sweeper {
     private readonly queue: RunQueue,
     private readonly worker: () => string,
     private readonly onRepair: (repair: Repair, count: number) => void = () => {},
+    /** Makes what a policy decides about an approval whose time is over into what its graph takes. */
+    private readonly read: AnswerReader = (_, answer) => answer,
   ) {}
 
   /** One round, if this worker has the sweeper's lease. `leaseMs` is how long the lease lasts without a round. */
@@ -48,6 +52,7 @@ export class Sweeper {
     this.note("outbox", await this.publishMarked(now));
     this.note("pointer", await this.redeliverLost(now));
     this.note("deadline", await this.endOverdue(now));
+    this.note("approval", await expireApprovals(this.state, this.queue, this.read, now, PAGE));
     this.note("purge", await this.state.indexes.purge(now, PAGE));
   }
 

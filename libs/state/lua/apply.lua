@@ -2,7 +2,8 @@
 -- indexes know, changes nothing but what is due and where an approval's run is found.
 -- KEYS base: every name begins with it, and all share one slot
 -- ARGV retention of runs and of batches in seconds, JSON list of {id, member (tenant/thread/run), tenant, version, status, final,
---      worker, batch, created, at, usage (eight numbers as text), deadline, due (a member), raised, closed};
+--      worker, batch, created, at, usage (eight numbers as text), deadline, due (a member), raised, expires (ms by
+--      approval), closed};
 --      ids are encoded, what is missing is left out
 -- Returns the number of those that were news
 local base, retention, batch_retention = KEYS[1], tonumber(ARGV[1]) * 1000, ARGV[2]
@@ -85,7 +86,11 @@ local function apply(t)
   if known[3] == '' then known[3] = false end
   move_between_lists(t, known)
   for _, id in ipairs(t.raised or {}) do redis.call('ZADD', approvals, t.at, id) end
-  for _, id in ipairs(t.closed or {}) do redis.call('ZREM', approvals, id) end
+  for id, at in pairs(t.expires or {}) do redis.call('ZADD', base .. 'approvals-expiring', at, t.member .. '/' .. id) end
+  for _, id in ipairs(t.closed or {}) do
+    redis.call('ZREM', approvals, id)
+    redis.call('ZREM', base .. 'approvals-expiring', t.member .. '/' .. id)
+  end
   if t.batch then count_in_batch(base .. 'batch:' .. t.batch, t, known[2], known[4]) end
 end
 

@@ -7,14 +7,16 @@
 local run_id, seq, worker = ARGV[1], ARGV[2], ARGV[3]
 local keys = keys_of(KEYS[1], run_id)
 
-local f = redis.call('HMGET', keys.run, 'status', 'seq', 'worker', 'agent', 'agentVersion')
+local f = redis.call('HMGET', keys.run, 'status', 'seq', 'worker', 'agent', 'kind', 'resumeVersion')
 if not f[1] then return {'gone'} end
 if f[2] ~= seq then return {'stale'} end
 if f[1] == 'running' then return {'held', f[3] or ''} end
 if not contains(ARGV[4], f[1]) then return {'stale'} end
 if redis.call('HGET', keys.thread, 'current') ~= run_id then return {'stale'} end
 local version = cjson.decode(ARGV[5])[f[4]]
-if not version then return {'elsewhere', f[4]} end
+-- An answer was given to an agent of one version: only a worker that has it takes the answer, unless told otherwise.
+local bound = f[5] == 'resume' and f[6] or ''
+if not version or (bound ~= '' and bound ~= version) then return {'elsewhere', f[4]} end
 
 local now = now_ms()
 local epoch = math.max((tonumber(redis.call('HGET', keys.thread, 'epoch') or '0')) + 1, now)

@@ -34,16 +34,18 @@ local function describe(run_key, run_id, now, change)
   change.at = now
   change.version = redis.call('HINCRBY', run_key, 'version', 1)
   redis.call('HSET', run_key, 'updatedAt', now)
-  local f = redis.call('HMGET', run_key, 'status', 'agent', 'batch', 'createdAt', 'deadlineAt', unpack(USAGE))
+  local f = redis.call('HMGET', run_key, 'status', 'agent', 'batch', 'createdAt', 'deadlineAt', 'seq', 'notify', unpack(USAGE))
   change.status = f[1]
   change.agent = f[2]
   change.batchId = f[3] or nil
   change.createdAt = tonumber(f[4])
   change.deadlineAt = f[5] and tonumber(f[5]) or nil
+  change.seq = tonumber(f[6])
+  change.notify = f[7] or nil
   for i, name in ipairs(USAGE) do
-    if f[5 + i] then
+    if f[7 + i] then
       change.usage = change.usage or {}
-      change.usage[name] = tonumber(f[5 + i])
+      change.usage[name] = tonumber(f[7 + i])
     end
   end
   return cjson.encode(change)
@@ -62,7 +64,9 @@ end
 local function as_it_stands(keys, run_id, now)
   local f = redis.call('HMGET', keys.run, 'status', 'worker', 'endedBy', 'delayUntil')
   local change = {worker = f[2] or nil, endedBy = f[3] or nil}
-  if f[1] == 'pending' and redis.call('HGET', keys.thread, 'current') == run_id then
+  local current = redis.call('HGET', keys.thread, 'current')
+  if f[1] == 'pending' and current and current ~= run_id then change.behind = current end
+  if f[1] == 'pending' and current == run_id then
     change.dispatch = dispatch_of(keys.run, run_id, math.max(tonumber(f[4] or '0') - now, 0))
   end
   return describe(keys.run, run_id, now, change)

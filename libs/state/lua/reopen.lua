@@ -1,16 +1,18 @@
 -- Tries a run that ended without success once more, from its last checkpoint, at the end of its thread's lane.
 -- KEYS base of the thread's keys
--- ARGV run id, states from which a run may become pending again by an operator
--- Returns {'reopened', transition} | {'refused', status} | {'unknown'}
+-- ARGV run id, states from which a run may become pending again by an operator, id of the message that asks or ''
+-- Returns {'reopened', transition} | {'before'}: by the same message | {'refused', status} | {'unknown'}
 local run_id = ARGV[1]
 local keys = keys_of(KEYS[1], run_id)
 local status = redis.call('HGET', keys.run, 'status')
 if not status then return {'unknown'} end
+if ARGV[3] ~= '' and redis.call('HGET', keys.run, 'reopenedBy') == ARGV[3] then return {'before'} end
 if not contains(ARGV[2], status) then return {'refused', status} end
 local now = now_ms()
 redis.call('HSET', keys.run, 'status', 'pending', 'kind', 'retry', 'delivery', 1, 'crashes', 0)
 redis.call('HDEL', keys.run, 'endedBy', 'error', 'finishedAt', 'cancel', 'deadlineAt', 'delayUntil', 'worker')
 redis.call('HINCRBY', keys.run, 'seq', 1)
+redis.call('HSET', keys.run, 'reopenedBy', ARGV[3])
 local attempt = redis.call('HINCRBY', keys.run, 'attempt', 1)
 local most = tonumber(redis.call('HGET', keys.run, 'maxAttempts'))
 if most < attempt then redis.call('HSET', keys.run, 'maxAttempts', attempt) end

@@ -3,7 +3,7 @@
 -- KEYS base of the thread's keys
 -- ARGV run id, seq, epoch, worker, retention, usage (eight numbers), what, then by what:
 --   'final'       status, endedBy, error (JSON or ''), output (bytes or '')
---   'interrupted' checkpoint id, title and JSON of each approval preceded by its id: id, title, JSON, ...
+--   'interrupted' checkpoint id, then of each approval: id, title, JSON, milliseconds until it expires or ''
 --   'again'       kind of the next activation, delay ms, error (JSON or ''), 1 if it spends an attempt
 -- Returns {'settled', transition} | {'already'} | {'lost'}
 local run_id, seq, what = ARGV[1], ARGV[2], ARGV[7]
@@ -36,10 +36,13 @@ local event = {type = 'status', attempt = tonumber(f[3]), seq = tonumber(seq)}
 
 if what == 'interrupted' then
   local raised, ids = {}, {}
-  for a = 9, #ARGV, 3 do
-    raised[#raised + 1] = {approvalId = ARGV[a], title = ARGV[a + 1]}
+  for a = 9, #ARGV, 4 do
+    local expires = ARGV[a + 3] ~= '' and now + tonumber(ARGV[a + 3]) or nil
+    raised[#raised + 1] = {approvalId = ARGV[a], title = ARGV[a + 1], expiresAt = expires}
     ids[#ids + 1] = ARGV[a]
     redis.call('HSETNX', keys.run, 'approval:' .. ARGV[a], ARGV[a + 2])
+    redis.call('HSETNX', keys.run, 'asked:' .. ARGV[a], string.format('%.0f', now))
+    if expires then redis.call('HSET', keys.run, 'expires:' .. ARGV[a], string.format('%.0f', expires)) end
   end
   local all = redis.call('HGET', keys.run, 'approvals')
   for _, id in ipairs(ids) do

@@ -98,6 +98,30 @@ export class Indexes {
     return this.redis.zcard(this.keys.index(`approvals:${encodeId(tenant)}`));
   }
 
+  /**
+   * Says where approvals are found, before anything else is known of them: who is told of a question may answer it
+   * in the same moment.
+   */
+  async placeApprovals(run: RunRef, approvalIds: readonly string[]): Promise<void> {
+    const places = approvalIds.flatMap((id) => [id, memberOf(run)]);
+    if (places.length === 0) return;
+    await this.redis.hset(this.keys.index(`approvals:${encodeId(run.tenant)}:runs`), ...places);
+  }
+
+  /** Approvals whose time was over at `at`. */
+  async expiredApprovals(at: number, limit: number): Promise<{ run: RunRef; approvalId: string }[]> {
+    const key = this.keys.index("approvals-expiring");
+    const members = await this.redis.zrange(key, "-inf", String(at), "BYSCORE", "LIMIT", 0, limit);
+    return members.map((member) => ({
+      run: refOf(member),
+      approvalId: member.slice(member.lastIndexOf("/") + 1),
+    }));
+  }
+
+  async dropExpiring(run: RunRef, approvalId: string): Promise<void> {
+    await this.redis.zrem(this.keys.index("approvals-expiring"), `${memberOf(run)}/${approvalId}`);
+  }
+
   /** Activations that went on the queue before `at` and that nobody took, oldest first. */
   async due(at: number, limit: number): Promise<RunRef[]> {
     const members = await this.redis.zrange(
@@ -228,6 +252,7 @@ export class Indexes {
 /** One transition, as apply.lua takes it. */
 function applied(t: Transition): Record<string, unknown> {
   const isUsed = USAGE_FIELDS.some((f) => t.usage[f]);
+  const expiring = t.raised.flatMap((a) => (a.expiresAt ? [[a.approvalId, a.expiresAt] as const] : []));
   return {
     id: t.runId,
     member: memberOf(t),
@@ -243,6 +268,7 @@ function applied(t: Transition): Record<string, unknown> {
     deadline: t.deadlineAt ?? undefined,
     due: t.dispatch ? memberOf(t.dispatch) : undefined,
     raised: t.raised.length > 0 ? t.raised.map((a) => a.approvalId) : undefined,
+    expires: expiring.length > 0 ? Object.fromEntries(expiring) : undefined,
     closed: t.closed.length > 0 ? t.closed : undefined,
   };
 }

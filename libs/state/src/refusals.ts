@@ -1,4 +1,5 @@
 import { DroverError, type Lease } from "@drover/contracts";
+import type { StoredAnswer } from "./stored-answer.js";
 
 export function leaseLost(lease: Lease): DroverError {
   return new DroverError(
@@ -18,5 +19,38 @@ export function idempotencyConflict(): DroverError {
   return new DroverError(
     "IDEMPOTENCY_CONFLICT",
     "The idempotency key was used before with another request. Use a new key, or send the same request again.",
+  );
+}
+
+export function answeredBefore(approvalId: string, { answer, audit }: StoredAnswer): DroverError {
+  if (audit?.door === "expiry") return expired(approvalId);
+  const by = answer?.decidedBy;
+  return new DroverError(
+    "APPROVAL_ANSWERED",
+    `Approval ${approvalId} was answered before${by ? ` by ${by}` : ""}; that answer holds.`,
+  );
+}
+
+/** @param what the word of resume.lua @param state the run's, where the approval is closed */
+export function notAnswerable(approvalId: string, what: string, state: string): DroverError {
+  switch (what) {
+    case "expired":
+      return expired(approvalId);
+    case "early":
+      return new DroverError("ILLEGAL_TRANSITION", `The time of approval ${approvalId} is not over.`);
+    case "closed":
+      return new DroverError(
+        "ILLEGAL_TRANSITION",
+        `Approval ${approvalId} no longer waits: its run is ${state}.`,
+      );
+    default:
+      return new DroverError("UNKNOWN_APPROVAL", `There is no approval '${approvalId}'.`);
+  }
+}
+
+function expired(approvalId: string): DroverError {
+  return new DroverError(
+    "APPROVAL_EXPIRED",
+    `Approval ${approvalId} waited for longer than its policy allows; what the policy says for that case was done.`,
   );
 }

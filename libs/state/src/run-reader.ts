@@ -12,7 +12,8 @@ import {
 import type { Redis } from "./connect.js";
 import type { Keys } from "./keys.js";
 import { decodePayload } from "./payload.js";
-import type { RunRef, StoredAnswer } from "./run-store.js";
+import type { RunRef } from "./run-store.js";
+import type { StoredAnswer } from "./stored-answer.js";
 
 type Fields = Record<string, Buffer>;
 
@@ -78,19 +79,22 @@ export class RunReader {
     return splitIds(fields.approvals).flatMap((approvalId) => {
       const question = fields[`approval:${approvalId}`];
       if (!question) return [];
-      const { createdAt, ...asked } = JSON.parse(question) as InterruptQuestion & { createdAt: number };
+      const asked = JSON.parse(question) as InterruptQuestion;
       const json = fields[`answer:${approvalId}`];
       const stored = json ? (JSON.parse(json) as StoredAnswer) : null;
+      const moment = (what: string) => Number(fields[`${what}:${approvalId}`] ?? 0) || null;
       const approval: Approval = {
         ...ref,
         ...asked,
         approvalId,
         agent: fields.agent ?? "",
         agentVersion: fields.agentVersion ?? "",
-        status: stored ? "answered" : waiting.includes(approvalId) ? "pending" : "discarded",
-        createdAt,
-        answeredAt: stored?.at ?? null,
+        status: stored ? statusOf(stored) : waiting.includes(approvalId) ? "pending" : "discarded",
+        createdAt: moment("asked") ?? 0,
+        expiresAt: moment("expires"),
+        answeredAt: moment("answeredAt"),
         answer: stored?.answer ?? null,
+        audit: stored?.audit ?? null,
       };
       return [approval];
     });
@@ -145,5 +149,8 @@ function toRun(ref: RunRef, f: Fields): Run {
     worker: text("worker") || null,
   };
 }
+
+const statusOf = ({ audit }: StoredAnswer): Approval["status"] =>
+  audit?.door === "expiry" ? "expired" : "answered";
 
 const splitIds = (csv: string | undefined): string[] => (csv ? csv.split(",").filter(Boolean) : []);

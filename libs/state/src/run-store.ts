@@ -6,10 +6,10 @@
 import {
   type AcceptedRequest,
   type Activation,
-  type Answer,
   DroverError,
   type ErrorInfo,
   type Lease,
+  type Notify,
   sourcesOf,
   type Transition,
   USAGE_FIELDS,
@@ -18,10 +18,11 @@ import {
 import type { Redis } from "./connect.js";
 import type { Keys } from "./keys.js";
 import { decodePayload } from "./payload.js";
-import { idempotencyConflict, leaseLost, unknownRun } from "./refusals.js";
+import { answeredBefore, idempotencyConflict, leaseLost, notAnswerable, unknownRun } from "./refusals.js";
 import { type Retention, retentionArg } from "./retention.js";
 import { loadScript, replyWords, runScript, type Script, type ScriptArg } from "./scripts.js";
 import { type Settlement, settlementArgs } from "./settlement.js";
+import { type Closing, isSameMessage, type StoredAnswer } from "./stored-answer.js";
 import { outboxField, parseTransition, parseTransitions, type ThreadRef } from "./transitions.js";
 
 const scripts = {
@@ -80,7 +81,8 @@ export class RunStore {
       maxAttempts,
       multitaskStrategy: strategy,
     } = request;
-    const head = { hash, strategy, agent, batchId, priority, delayMs, deadlineMs, maxAttempts };
+    const notify = notifyOf(request);
+    const head = { hash, strategy, agent, batchId, priority, delayMs, deadlineMs, maxAttempts, notify };
     const { what, rest } = await this.run(scripts.admit, run, [
       payload,
       JSON.stringify(fields),
@@ -168,34 +170,38 @@ export class RunStore {
     return what === "settled" ? parseTransition(lease, rest[0]) : null;
   }
 
-  /** Stores an answer that was validated before. */
-  async resume(run: RunRef, approvalId: string, answer: StoredAnswer): Promise<Transition> {
-    const { what, rest } = await this.run(scripts.resume, run, [approvalId, JSON.stringify(answer)]);
-    switch (what) {
-      case "answered":
-      case "waiting":
-        return parseTransition(run, rest[0]);
-      case "already": {
-        const by = (JSON.parse(String(rest[0])) as StoredAnswer).answer.decidedBy;
-        throw new DroverError(
-          "APPROVAL_ANSWERED",
-          `Approval ${approvalId} was answered before${by ? ` by ${by}` : ""}.`,
-        );
-      }
-      case "closed":
-        throw new DroverError(
-          "ILLEGAL_TRANSITION",
-          `Approval ${approvalId} no longer waits: its run is ${rest[0]}.`,
-        );
-      default:
-        throw new DroverError("UNKNOWN_APPROVAL", `There is no approval '${approvalId}'.`);
+  /**
+   * Stores an answer that was validated before, or the end of the approval's time. Null where the same message
+   * answered it before. Throws APPROVAL_ANSWERED, APPROVAL_EXPIRED, ILLEGAL_TRANSITION, UNKNOWN_APPROVAL.
+   */
+  async resume(
+    run: RunRef,
+    approvalId: string,
+    answer: StoredAnswer,
+    how: Closing = {},
+  ): Promise<Transition | null> {
+    const { what, rest } = await this.run(scripts.resume, run, [
+      approvalId,
+      JSON.stringify(answer),
+      how.isExpiry ? "expiry" : "answer",
+      how.version ?? "",
+      how.error ? JSON.stringify(how.error) : "",
+      retentionArg(this.retention),
+    ]);
+    if (what === "answered" || what === "waiting") return parseTransition(run, rest[0]);
+    if (what === "already") {
+      const earlier = JSON.parse(String(rest[0])) as StoredAnswer;
+      if (isSameMessage(earlier, answer)) return null;
+      throw answeredBefore(approvalId, earlier);
     }
+    throw notAnswerable(approvalId, what, String(rest[0]));
   }
 
   /** Ends a run that no worker has, or marks a running one; its worker must then be told. */
   async cancel(
     run: RunRef,
     error: ErrorInfo,
+    messageId = "",
   ): Promise<{ transition: Transition | null; worker: string | null }> {
     const { what, rest } = await this.run(scripts.cancel, run, [
       JSON.stringify(error),
@@ -203,8 +209,10 @@ export class RunStore {
       sourcesOf("cancelled").join(","),
       "cancelled",
       "0",
+      messageId,
     ]);
     if (what === "unknown") throw unknownRun(run.runId);
+    if (what === "before") return { transition: null, worker: null };
     if (what === "final") {
       throw new DroverError(
         "ILLEGAL_TRANSITION",
@@ -224,13 +232,14 @@ export class RunStore {
       sourcesOf("timeout").join(","),
       "timeout",
       "1",
+      "",
     ]);
     return what === "ended" ? parseTransition(run, rest[0]) : null;
   }
 
   /** Ends a run that no worker can take. Null where one has it, or it ended. */
   async fail(run: RunRef, error: ErrorInfo): Promise<Transition | null> {
-    const args = [JSON.stringify(error), retentionArg(this.retention), "pending", "error", "0"];
+    const args = [JSON.stringify(error), retentionArg(this.retention), "pending", "error", "0", ""];
     const { what, rest } = await this.run(scripts.cancel, run, args);
     return what === "ended" ? parseTransition(run, rest[0]) : null;
   }
@@ -263,10 +272,12 @@ export class RunStore {
     return what === "redelivered" ? parseTransition(run, rest[0]) : null;
   }
 
-  async reopen(run: RunRef): Promise<Transition> {
+  /** Null where the same message reopened it before. */
+  async reopen(run: RunRef, messageId = ""): Promise<Transition | null> {
     const from = sourcesOf("pending").filter((status) => status !== "running" && status !== "interrupted");
-    const { what, rest } = await this.run(scripts.reopen, run, [from.join(",")]);
+    const { what, rest } = await this.run(scripts.reopen, run, [from.join(","), messageId]);
     if (what === "unknown") throw unknownRun(run.runId);
+    if (what === "before") return null;
     if (what === "refused") {
       throw new DroverError(
         "ILLEGAL_TRANSITION",
@@ -294,12 +305,10 @@ export class RunStore {
   }
 }
 
-/** An answer as it is kept: who decided what, and the value that the graph is given. */
-export interface StoredAnswer {
-  interruptId: string;
-  value: unknown;
-  answer: Answer;
-  at: number;
+/** Undefined where nobody asked to be told: such runs carry nothing. */
+function notifyOf({ replyTo, webhook, correlationId }: AcceptedRequest): string | undefined {
+  const notify: Notify = { replyTo, webhook, correlationId };
+  return replyTo || webhook ? JSON.stringify(notify) : undefined;
 }
 
 function resumeOf(checkpointId: string, answers: (Buffer | number | null)[]): Activation["resume"] {

@@ -8,7 +8,13 @@ export type Settlement =
   | {
       what: "interrupted";
       checkpointId: string;
-      approvals: { approvalId: string; title: string; json: string }[];
+      approvals: {
+        approvalId: string;
+        title: string;
+        json: string;
+        /** Milliseconds until it expires; left out where it waits for ever. */
+        expiresMs?: number;
+      }[];
     }
   | {
       what: "again";
@@ -33,7 +39,7 @@ export function settlementArgs(settlement: Settlement): ScriptArg[] {
     case "interrupted":
       return [
         settlement.checkpointId,
-        ...settlement.approvals.flatMap((a) => [a.approvalId, a.title, a.json]),
+        ...settlement.approvals.flatMap((a) => [a.approvalId, a.title, a.json, a.expiresMs ?? ""]),
       ];
     case "again": {
       const { kind, delayMs, error, spendsAttempt } = settlement;

@@ -1,5 +1,6 @@
 import { BatchStore } from "./batch-store.js";
 import type { Redis } from "./connect.js";
+import { DeadLetters } from "./dead-letters.js";
 import { Indexes } from "./indexes.js";
 import { createKeys, type Keys } from "./keys.js";
 import { DEFAULT_RETENTION, type Retention } from "./retention.js";
@@ -17,6 +18,7 @@ export interface State {
   indexes: Indexes;
   batches: BatchStore;
   workers: WorkerRegistry;
+  deadLetters: DeadLetters;
 }
 
 export interface StateOptions {
@@ -40,5 +42,6 @@ export function openState({ redis, prefix, retention: overrides, maxCrashes }: S
     indexes: new Indexes(redis, keys, retention),
     batches: new BatchStore(redis, keys, retention),
     workers: new WorkerRegistry(redis, keys),
+    deadLetters: new DeadLetters(redis, keys),
   };
 }

@@ -1,4 +1,4 @@
-import type { Dispatch, Transition, Usage } from "@drover/contracts";
+import type { Dispatch, Notify, Transition, Usage } from "@drover/contracts";
 
 /** A thread and the names it goes by in the scripts' replies. */
 export interface ThreadRef {
@@ -10,6 +10,7 @@ export interface ThreadRef {
 interface Written {
   runId: string;
   version: number;
+  seq: number;
   status: Transition["status"];
   agent: string;
   batchId?: string;
@@ -23,6 +24,9 @@ interface Written {
   raised?: Transition["raised"];
   closed?: string[];
   dispatch?: Omit<Dispatch, "tenant" | "threadId">;
+  /** JSON: what scripts only carry, they do not read. */
+  notify?: string;
+  behind?: string;
 }
 
 export function parseTransition(thread: ThreadRef, json: Buffer | number | null | undefined): Transition {
@@ -32,6 +36,7 @@ export function parseTransition(thread: ThreadRef, json: Buffer | number | null 
     threadId: thread.threadId,
     runId: w.runId,
     version: w.version,
+    seq: w.seq,
     status: w.status,
     agent: w.agent,
     batchId: w.batchId ?? null,
@@ -45,6 +50,8 @@ export function parseTransition(thread: ThreadRef, json: Buffer | number | null 
     raised: w.raised ?? [],
     closed: w.closed ?? [],
     dispatch: w.dispatch ? { ...w.dispatch, tenant: thread.tenant, threadId: thread.threadId } : null,
+    notify: w.notify ? (JSON.parse(w.notify) as Notify) : null,
+    behind: w.behind ?? null,
   };
 }
 

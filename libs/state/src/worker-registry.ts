@@ -15,6 +15,8 @@ export interface WorkerDescription {
   active: number;
   startedAt: number;
   agents: string[];
+  /** name → version of the same */
+  versions?: Record<string, string>;
 }
 
 export interface Heartbeat {

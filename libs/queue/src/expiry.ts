@@ -1,0 +1,81 @@
+import {
+  type Answer,
+  type Approval,
+  type ApprovalAudit,
+  type Decision,
+  type ErrorCode,
+  type ErrorInfo,
+  isDroverError,
+} from "@drover/contracts";
+import type { RunRef, State } from "@drover/state";
+import type { AnswerReader } from "./approvals.js";
+import { change } from "./publisher.js";
+import type { RunQueue } from "./run-queue.js";
+
+const AUDIT: ApprovalAudit = { door: "expiry", service: null, verified: true, messageId: null };
+
+const REJECTED: Decision = {
+  type: "reject",
+  message:
+    "Nobody decided in time, so the call was refused. Do not repeat it; go on without it, or say that it waits for a decision.",
+};
+
+/** What says that there is nothing to do any more. */
+const OVER: ReadonlySet<ErrorCode> = new Set([
+  "UNKNOWN_APPROVAL",
+  "APPROVAL_ANSWERED",
+  "APPROVAL_EXPIRED",
+  "ILLEGAL_TRANSITION",
+]);
+
+/** Does what policies say about approvals whose time is over. Gives how many it closed. */
+export async function expireApprovals(
+  state: State,
+  queue: RunQueue,
+  read: AnswerReader,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const due = await state.indexes.expiredApprovals(now, limit);
+  const closed = await Promise.all(due.map((d) => expire(state, queue, read, d.run, d.approvalId)));
+  return closed.filter(Boolean).length;
+}
+
+/** Goes through the same script as an answer: whichever is there first is the only one. */
+async function expire(
+  state: State,
+  queue: RunQueue,
+  read: AnswerReader,
+  run: RunRef,
+  approvalId: string,
+): Promise<boolean> {
+  try {
+    const approval = await state.reader.approval(run, approvalId);
+    const answer = automatic(approval);
+    const error = answer ? undefined : tooLate(approvalId);
+    const value = answer ? read(approval, answer) : null;
+    const stored = { interruptId: approval.interruptId, value, answer, audit: AUDIT };
+    await change(state, queue, run, async () => ({
+      transition: await state.runs.resume(run, approvalId, stored, { isExpiry: true, error }),
+    }));
+    return true;
+  } catch (cause) {
+    if (!isDroverError(cause) || !OVER.has(cause.code)) throw cause;
+    // Somebody answered, or the run is over: the index did not know it yet.
+    await state.indexes.dropExpiring(run, approvalId);
+    return false;
+  }
+}
+
+/** The answer that a policy gives in a reviewer's place; null where the run is to fail. */
+function automatic({ actions, terms }: Approval): Answer | null {
+  const type = terms?.onExpire;
+  if (!actions || (type !== "reject" && type !== "approve")) return null;
+  if (!actions.every((action) => action.allowedDecisions.includes(type))) return null;
+  return { decisions: actions.map(() => (type === "reject" ? REJECTED : { type })) };
+}
+
+const tooLate = (approvalId: string): ErrorInfo => ({
+  code: "APPROVAL_EXPIRED",
+  message: `Nobody answered approval ${approvalId} in time. Retry the run to ask again.`,
+});

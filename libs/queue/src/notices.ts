@@ -1,0 +1,164 @@
+/**
+ * What others are told of runs. A notice follows from a transition that stands in its thread's outbox, and it is sent
+ * before the transition is acknowledged: a crash in between sends it again, under the same id.
+ */
+import { createHash } from "node:crypto";
+import {
+  type Approval,
+  type AskedApproval,
+  type ErrorInfo,
+  isFinal,
+  type Notice,
+  noUsage,
+  type Transition,
+  type Webhook,
+} from "@drover/contracts";
+import type { Keys, Redis, State } from "@drover/state";
+import { type ConnectionOptions, type JobsOptions, Queue } from "bullmq";
+import { WEBHOOKS_QUEUE, type WebhookJob, webhookOptions } from "./webhook-job.js";
+
+/** Bytes of JSON up to which an output travels in the notice itself. */
+const OUTPUT_IN_NOTICE = 256 * 1024;
+/** Reply queues that are kept open at once; the one that was used longest ago is closed for another. */
+const OPEN_QUEUES = 50;
+
+/** A reply that was read is remembered for an hour, so that BullMQ itself drops most repetitions. */
+const REPLY_OPTIONS: JobsOptions = {
+  attempts: 5,
+  backoff: { type: "exponential", delay: 1000 },
+  removeOnComplete: { age: 3600, count: 10_000 },
+  removeOnFail: { age: 7 * 86_400, count: 10_000 },
+};
+
+export class Notices {
+  private readonly queues = new Map<string, Queue>();
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
+
+  /** Sends what these transitions mean to those who asked to be told. */
+  async send(state: State, transitions: readonly Transition[]): Promise<void> {
+    await Promise.all(
+      transitions.map(async (t) => {
+        if (!t.notify || !isOccasion(t)) return;
+        const ids = t.raised.map((a) => a.approvalId);
+        const [notice] = await Promise.all([noticeOf(state, t), state.indexes.placeApprovals(t, ids)]);
+        const { replyTo, webhook } = t.notify;
+        await Promise.all([
+          replyTo === undefined ? null : this.reply(replyTo, notice),
+          webhook === undefined ? null : this.post(webhook, notice),
+        ]);
+      }),
+    );
+  }
+
+  async reply(queue: string, notice: Notice): Promise<void> {
+    await this.open(queue).add(notice.type, notice, { ...REPLY_OPTIONS, jobId: notice.id });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.queues.values()].map((queue) => queue.close()));
+    this.queues.clear();
+  }
+
+  private async post(webhook: Webhook, notice: Notice): Promise<void> {
+    const job: WebhookJob = { ...webhook, notice };
+    await this.open(WEBHOOKS_QUEUE).add(notice.type, job, { ...webhookOptions, jobId: notice.id });
+  }
+
+  private open(name: string): Queue {
+    const known = this.queues.get(name);
+    if (known) this.queues.delete(name);
+    const queue = known ?? this.create(name);
+    this.queues.set(name, queue);
+    const [oldest] = this.queues;
+    if (this.queues.size > OPEN_QUEUES && oldest) {
+      this.queues.delete(oldest[0]);
+      oldest[1].close().catch(() => {});
+    }
+    return queue;
+  }
+
+  private create(name: string): Queue {
+    const queue = new Queue(name, {
+      connection: this.redis as unknown as ConnectionOptions,
+      prefix: this.keys.bull,
+      streams: { events: { maxLen: 1000 } },
+      skipVersionCheck: true,
+    });
+    queue.on("error", () => {});
+    return queue;
+  }
+}
+
+/** Whether somebody who asked to be told is told of this one: acceptance, a question, the end. */
+function isOccasion(t: Transition): boolean {
+  if (isFinal(t.status)) return true;
+  if (t.status === "interrupted") return t.raised.length > 0;
+  return t.status === "pending" && t.seq === 1 && (t.dispatch?.delivery ?? 1) === 1;
+}
+
+async function noticeOf(state: State, t: Transition): Promise<Notice> {
+  const head = {
+    v: 1 as const,
+    tenant: t.tenant,
+    correlationId: t.notify?.correlationId ?? null,
+    at: t.at,
+    runId: t.runId,
+    threadId: t.threadId,
+    agent: t.agent,
+  };
+  const { status } = t;
+  if (isFinal(status)) {
+    const run = await state.reader.run(t);
+    const isThis = run?.status === status && run.seq === t.seq;
+    const output = isThis ? run.output : null;
+    const outputOmitted = Buffer.byteLength(JSON.stringify(output) ?? "") > OUTPUT_IN_NOTICE;
+    return {
+      ...head,
+      id: `${t.runId}-${t.seq}-${status}`,
+      type: "run.final",
+      status,
+      endedBy: t.endedBy,
+      error: isThis ? run.error : errorOf(t),
+      output: outputOmitted ? null : output,
+      outputOmitted,
+      usage: { ...noUsage(), ...t.usage },
+    };
+  }
+  if (status === "interrupted") {
+    const raised = new Set(t.raised.map((a) => a.approvalId));
+    const approvals = (await state.reader.approvals(t)).filter((a) => raised.has(a.approvalId));
+    return {
+      ...head,
+      id: `${t.runId}-${t.seq}-interrupted`,
+      type: "run.interrupted",
+      approvals: approvals.map(asked),
+    };
+  }
+  return {
+    ...head,
+    id: admittedId(t.runId),
+    type: "request.admitted",
+    request: "run.start",
+    behind: t.behind,
+  };
+}
+
+export const admittedId = (runId: string): string => `${runId}-admitted`;
+
+/** The id of a refusal: another reason is another notice. */
+export function refusedId(messageId: string, { code, message }: ErrorInfo): string {
+  const digest = createHash("sha256").update(`${messageId}\n${code}\n${message}`).digest("hex");
+  return `refused-${digest.slice(0, 32)}`;
+}
+
+function errorOf(t: Transition): ErrorInfo | null {
+  return t.code ? { code: t.code, message: "The run went on since; ask for its state." } : null;
+}
+
+function asked({ approvalId, interruptId, actions, value, expiresAt, terms }: Approval): AskedApproval {
+  return { approvalId, interruptId, actions, value, expiresAt, assignees: terms?.assignees ?? null };
+}
