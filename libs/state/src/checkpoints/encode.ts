@@ -130,8 +130,15 @@ class Encoder {
     else this.value(json);
   }
 
+  /** The node is the graph's own word: the redactor does not see it. */
   #send({ node, args, timeout }: Send): void {
-    this.#plain(timeout === undefined ? { node, args } : { node, args, timeout });
+    this.#out.text(`{"node":${JSON.stringify(node)},"args":`);
+    this.shared(args);
+    if (timeout !== undefined) {
+      this.#out.text(',"timeout":');
+      this.value(timeout);
+    }
+    this.#out.text("}");
   }
 
   #pattern({ source, flags }: RegExp): void {

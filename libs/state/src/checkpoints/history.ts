@@ -66,6 +66,7 @@ async function* listNamespace(
       addSends(tuple, await pendingWritesOf(parent.writes, (text) => decoder.decode(text)));
     }
     yield tuple;
+    if (only !== undefined) return;
   }
 }
 
