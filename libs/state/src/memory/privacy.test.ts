@@ -55,10 +55,11 @@ it("keeps tenants and namespaces apart, whatever characters they contain", async
   const tenants = ["a", "b", "a/b", "a%2Fb", "a}", "a:b", ""];
   const stores = tenants.map((tenant) => ({ tenant, store: openStore(redis, { tenant }) }));
   const places = [...names.map((name) => [name]), ["a", "b"], ["a", "a/b"], ["a/b", "c"], ["a", "b", "c"]];
+  const keys = names.slice(0, 6);
   for (const { tenant, store } of stores) {
     await store.batch(
       places.flatMap((namespace) =>
-        names.map((key) => ({ namespace, key, value: { tenant, namespace, key } })),
+        keys.map((key) => ({ namespace, key, value: { tenant, namespace, key } })),
       ),
     );
   }
@@ -68,11 +69,11 @@ it("keeps tenants and namespaces apart, whatever characters they contain", async
         expect(value.tenant).toBe(tenant);
         expect(value.namespace.slice(0, namespace.length)).toEqual(namespace);
       }
-      const got = await store.batch(names.map((key) => ({ namespace, key })));
-      expect(got.map((item) => item?.value)).toEqual(names.map((key) => ({ tenant, namespace, key })));
+      const got = await store.batch(keys.map((key) => ({ namespace, key })));
+      expect(got.map((item) => item?.value)).toEqual(keys.map((key) => ({ tenant, namespace, key })));
     }
     expect(await store.listNamespaces({ limit: 1000 })).toHaveLength(places.length);
-    expect(await store.search([], { limit: 10_000 })).toHaveLength(places.length * names.length);
+    expect(await store.search([], { limit: 10_000 })).toHaveLength(places.length * keys.length);
   }
 });
 

@@ -27,9 +27,10 @@ const itemKey = async (tenant: string): Promise<string> =>
 it("an expired item is not read, found or listed, and a new one of its name is new", async () => {
   const store = openStore(redis);
   await store.put(["docs", "x"], "gone", { v: 1 }, false, { ttl: SOON });
+  await store.put(["docs", "y"], "gone", { v: 0 }, false, { ttl: 1 });
+  const first = await store.get(["docs", "y"], "gone");
   await store.put(["docs", "y"], "gone", { v: 1 }, false, { ttl: SOON });
   await store.put(["docs", "y"], "stays", { v: 1 });
-  const first = await store.get(["docs", "y"], "gone", { refreshTtl: false });
   await afterSoon();
   expect(await store.get(["docs", "y"], "gone")).toBeNull();
   expect(await store.listNamespaces()).toEqual([["docs", "y"]]);
