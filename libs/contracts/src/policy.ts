@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DECISION_TYPES } from "./interrupt.js";
+import { DECISION_TYPES, ON_EXPIRE } from "./interrupt.js";
 import { piiRulesSchema } from "./pii.js";
 
 /**
@@ -79,6 +79,16 @@ export const DEFAULT_DECISIONS = ["approve", "edit", "reject"] as const;
 export const approvalSchema = z.strictObject({
   decisions: decisionsSchema.default([...DEFAULT_DECISIONS]),
   description: z.string().max(10_000).optional(),
+  /** Who may answer: names of people, or of services that sign their messages. Anybody if left out. */
+  assignees: z.array(z.string().min(1).max(256)).min(1, "name at least one, or leave it out").optional(),
+  /** Milliseconds for which a question waits. For ever if left out. */
+  expiresMs: z
+    .int()
+    .min(1000, "is a second or more")
+    .max(365 * 86_400_000)
+    .optional(),
+  /** What becomes of a question whose time is over. fail: the run ends with APPROVAL_EXPIRED. */
+  onExpire: z.enum(ON_EXPIRE).default("reject"),
 });
 
 /** What becomes of an error that a tool throws. message: the model is told; fail: the run fails with TOOL_ERROR. */

@@ -1,6 +1,7 @@
-import type { Activation, Outcome } from "@drover/contracts";
+import type { Activation, InterruptQuestion, Outcome } from "@drover/contracts";
 import type { CompiledGraph } from "../agent/compiled-graph.js";
 import type { LoadedAgent } from "../load/loaded-agent.js";
+import { termsFor } from "../policy/approval-rules.js";
 import { outcomeOfError } from "./classify.js";
 import { type ComposedRun, compose } from "./compose.js";
 import { publisher } from "./events.js";
@@ -61,7 +62,9 @@ async function classify(
   services.signal.throwIfAborted();
   if (ended.interrupted) {
     const state = await graph.getState(run.config);
-    const questions = services.redactor.value(questionsOf(state), "approval");
+    const questions = services.redactor
+      .value(questionsOf(state), "approval")
+      .map((question) => withTerms(question, agent));
     return {
       kind: "interrupted",
       questions,
@@ -71,4 +74,13 @@ async function classify(
   }
   const { output, endedBy } = resultOf(agent, ended.values);
   return { kind: "completed", output: services.redactor.value(output, "output"), endedBy, usage };
+}
+
+function withTerms(question: InterruptQuestion, { definition }: LoadedAgent): InterruptQuestion {
+  if (!definition || !question.actions) return question;
+  const terms = termsFor(
+    definition.policy,
+    question.actions.map((action) => action.name),
+  );
+  return terms ? { ...question, terms } : question;
 }

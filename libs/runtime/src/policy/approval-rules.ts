@@ -1,4 +1,4 @@
-import { type DecisionType, matchesTool } from "@drover/contracts";
+import { type ApprovalTerms, type DecisionType, matchesTool, type OnExpire } from "@drover/contracts";
 import type { Describe, EffectivePolicy, WhenPredicate } from "./policy.js";
 
 /** What is asked about a tool's calls. */
@@ -6,6 +6,9 @@ export interface ApprovalRule {
   decisions: readonly DecisionType[];
   description: string | Describe | undefined;
   when: WhenPredicate | undefined;
+  assignees: readonly string[] | undefined;
+  expiresMs: number | undefined;
+  onExpire: OnExpire;
 }
 
 export function asksForApproval(policy: EffectivePolicy): boolean {
@@ -18,5 +21,32 @@ export function approvalRuleFor(policy: EffectivePolicy, tool: string): Approval
     ? tool
     : Object.keys(policy.approvals).find((candidate) => matchesTool(candidate, tool));
   const rule = pattern === undefined ? undefined : policy.approvals[pattern];
-  return rule ? { decisions: rule.decisions, description: rule.description, when: rule.when } : undefined;
+  if (!rule) return undefined;
+  const { decisions, description, when, assignees, expiresMs, onExpire } = rule;
+  return { decisions, description, when, assignees, expiresMs, onExpire };
+}
+
+/** What is worse for an agent comes later. */
+const BY_HARSHNESS: readonly OnExpire[] = ["approve", "reject", "fail"];
+
+/**
+ * The terms of one question about calls of these tools: whoever answers is an assignee of each, the shortest time
+ * holds, and what becomes of it is the harshest of what their rules say. Undefined where no rule says anything.
+ */
+export function termsFor(policy: EffectivePolicy, tools: readonly string[]): ApprovalTerms | undefined {
+  const rules = tools.flatMap((tool) => approvalRuleFor(policy, tool) ?? []);
+  const lists = rules.flatMap(({ assignees }) => (assignees ? [assignees] : []));
+  const times = rules.flatMap(({ expiresMs }) => expiresMs ?? []);
+  if (lists.length === 0 && times.length === 0) return undefined;
+  const [first, ...others] = lists;
+  const harshest = Math.max(
+    ...rules
+      .filter((rule) => rule.expiresMs !== undefined)
+      .map((rule) => BY_HARSHNESS.indexOf(rule.onExpire)),
+  );
+  return {
+    assignees: first ? first.filter((name) => others.every((list) => list.includes(name))) : null,
+    expiresMs: times.length > 0 ? Math.min(...times) : null,
+    onExpire: BY_HARSHNESS[harshest] ?? "reject",
+  };
 }

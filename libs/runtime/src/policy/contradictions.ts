@@ -27,6 +27,7 @@ const POLICYS_WORK: Record<string, string> = {
 export function contradictions(subject: PolicySubject): string[] {
   return [
     ...unknownTools(subject),
+    ...expiries(subject.policy),
     ...limits(subject.policy),
     ...retries(subject.policy),
     ...steps(subject.policy),
@@ -53,6 +54,16 @@ function unknownTools({ policy, tools }: PolicySubject): string[] {
       ([path, tool]) =>
         `${path}: the agent has no tool '${tool}' (it has ${tools.join(", ") || "none"}); a tool that is known only at run time is named by a pattern with '*'`,
     );
+}
+
+function expiries(policy: EffectivePolicy): string[] {
+  return Object.entries(policy.approvals).flatMap(([tool, rule]) => {
+    if (!rule || rule.expiresMs === undefined || rule.onExpire === "fail") return [];
+    if (rule.decisions.includes(rule.onExpire)) return [];
+    return [
+      `approvals.${tool}: onExpire is '${rule.onExpire}', which is not among its decisions; add it, or let it fail`,
+    ];
+  });
 }
 
 function limits(policy: EffectivePolicy): string[] {

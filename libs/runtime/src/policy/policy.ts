@@ -2,6 +2,7 @@ import {
   approvalSchema,
   type DecisionType,
   modelRetrySchema,
+  type OnExpire,
   type PolicyData,
   parseOrThrow,
   piiRuleSchema,
@@ -171,6 +172,12 @@ export interface Approval {
   description?: string | Describe | undefined;
   /** Asked for each call; default: every call needs a decision. */
   when?: WhenPredicate | undefined;
+  /** Who may answer; default: anybody. */
+  assignees?: string[] | undefined;
+  /** Milliseconds for which it waits; default: for ever. */
+  expiresMs?: number | undefined;
+  /** Default: reject. */
+  onExpire?: OnExpire | undefined;
 }
 
 /** Throws INVALID_POLICY with the path of every wrong key. */
