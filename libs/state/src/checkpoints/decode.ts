@@ -116,19 +116,27 @@ export class Decoder {
   }
 
   #bodyAnew(number: number): unknown {
-    const json = JSON.parse(this.view.text(number)) as unknown;
+    const text = this.view.text(number);
+    const json = JSON.parse(text) as unknown;
     if (typeof json !== "object" || json === null || !isMark(json)) return this.#value(json);
     if (json.$ !== "m" && json.$ !== "i") return this.#marked(json);
     const whole = json.$ === "m";
-    const message = (whole ? this.#marked(json) : this.#withId(json.v as [number, string])) as BaseMessage;
+    const message = whole ? this.#message(json, text) : this.#withId(json.v as [number, string]);
     this.onMessage(message, number, whole);
     return message;
   }
 
-  #withId([number, id]: [number, string]): unknown {
-    const json = JSON.parse(this.view.text(number)) as Mark & { k: Fields };
+  #withId([number, id]: [number, string]): BaseMessage {
+    const text = this.view.text(number);
+    const json = JSON.parse(text) as Mark & { k: Fields };
     json.k.id = id;
-    return this.#marked(json);
+    return this.#message(json, text);
+  }
+
+  /** Few messages hold marks; the others need no second look. */
+  #message({ t, k }: Mark, text: string): BaseMessage {
+    const holdsMarks = text.indexOf('"$":', '{"$":'.length) !== -1;
+    return createMessage(t as string, (holdsMarks ? this.#object(k as Fields) : k) as Fields);
   }
 
   #loadedObject(serialised: string): unknown {
