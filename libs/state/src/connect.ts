@@ -1,5 +1,6 @@
 import { DroverError } from "@drover/contracts";
 import { Cluster, Redis as Single } from "ioredis";
+import { asDroverError } from "./scripts.js";
 
 /** A connection to one Redis or to a Redis Cluster: both have the commands that are used here. */
 export type Redis = Single;
@@ -24,7 +25,8 @@ const retryDelay = (times: number): number => Math.min(100 * times, 2000);
 export function connect({ url, role, commandTimeoutMs = 10_000, onError }: ConnectOptions): Redis {
   const common = {
     protocol: 2 as const,
-    maxRetriesPerRequest: role === "producer" ? 3 : null,
+    // A number here would make a producer fail within a second, whatever its bound: a restart takes longer.
+    maxRetriesPerRequest: null,
     ...(role === "producer" ? { commandTimeout: commandTimeoutMs } : {}),
   };
   const enableAutoPipelining = role !== "subscriber";
@@ -38,7 +40,18 @@ export function connect({ url, role, commandTimeoutMs = 10_000, onError }: Conne
           clusterRetryStrategy: retryDelay,
         }) as unknown as Redis);
   redis.on("error", (error: Error) => onError?.(error));
+  if (role === "producer") inOurWords(redis);
   return redis;
+}
+
+/** Makes whatever fails on the connection fail with a DroverError: callers see no error of the client's. */
+function inOurWords(redis: Redis): void {
+  const send = redis.sendCommand.bind(redis);
+  redis.sendCommand = (command, stream) => {
+    const { reject } = command;
+    command.reject = (error) => reject(asDroverError(error) as Error);
+    return send(command, stream);
+  };
 }
 
 function nodeOf(address: string): { host: string; port: number } {
