@@ -1,5 +1,7 @@
 import { hostname } from "node:os";
-import { parseOrThrow } from "@drover/contracts";
+import { MESSAGE_TYPES, type MessageType, parseOrThrow } from "@drover/contracts";
+import { parseServiceKeys, type ServiceKeys } from "@drover/queue";
+import { DEFAULT_MAX_PAYLOAD } from "@drover/state";
 import { LOG_LEVELS } from "@drover/telemetry";
 import { z } from "zod";
 
@@ -32,6 +34,23 @@ export const workerSettings = z.object({
   DROVER_METRICS_HOST: z.string().default("127.0.0.1"),
   /** Keys the hashes of PII rules with the strategy hash, at least 16 bytes; the same for the whole fleet. */
   DROVER_PII_HASH_KEY: z.string().min(16).optional(),
+  /** Keys of services, `name=secret` with commas: they sign messages to the inbox, and webhooks are signed with them. */
+  DROVER_SERVICE_KEYS: z.string().optional(),
+  /** Kinds of message that are refused without a signature, with commas: run.start, run.resume, run.cancel, run.retry. */
+  DROVER_SIGNED_MESSAGES: z
+    .string()
+    .default("")
+    .transform((csv) =>
+      csv
+        .split(",")
+        .map((one) => one.trim())
+        .filter(Boolean),
+    )
+    .pipe(z.array(z.enum(MESSAGE_TYPES))),
+  /** 1 lets webhooks call addresses of private networks. */
+  DROVER_WEBHOOK_PRIVATE: z.enum(["0", "1"]).default("0"),
+  /** Bytes of JSON that a run's input and context may have, where a message brings them. */
+  DROVER_MAX_PAYLOAD_BYTES: z.coerce.number().int().min(1024).default(DEFAULT_MAX_PAYLOAD),
   LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
   /** 1 writes logs for a terminal, 0 as JSON lines. */
   DROVER_LOG_PRETTY: z.enum(["0", "1"]).default("0"),
@@ -49,6 +68,10 @@ export interface WorkerConfig {
   metricsPort: number;
   metricsHost: string;
   piiHashKey: string | undefined;
+  serviceKeys: ServiceKeys;
+  signedMessages: ReadonlySet<MessageType>;
+  webhooksMayBePrivate: boolean;
+  maxPayloadBytes: number;
   logLevel: string;
   logPretty: boolean;
   host: string;
@@ -70,6 +93,10 @@ export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
     metricsPort: s.DROVER_METRICS_PORT,
     metricsHost: s.DROVER_METRICS_HOST,
     piiHashKey: s.DROVER_PII_HASH_KEY,
+    serviceKeys: parseServiceKeys(s.DROVER_SERVICE_KEYS),
+    signedMessages: new Set(s.DROVER_SIGNED_MESSAGES),
+    webhooksMayBePrivate: s.DROVER_WEBHOOK_PRIVATE === "1",
+    maxPayloadBytes: s.DROVER_MAX_PAYLOAD_BYTES,
     logLevel: s.LOG_LEVEL,
     logPretty: s.DROVER_LOG_PRETTY === "1",
     host: hostname(),

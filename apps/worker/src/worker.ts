@@ -10,6 +10,7 @@ import { ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
 import type { WorkerConfig } from "./config.js";
 import { countTransition, unknownAgent, type WorkerContext } from "./context.js";
 import { Heartbeat } from "./heartbeat.js";
+import { answerReader, createMessages } from "./messages.js";
 import { giveAllBack, Orphans } from "./orphans.js";
 import { redactorsOf } from "./redactors.js";
 import { work } from "./work.js";
@@ -63,6 +64,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
       active: activeRuns.size,
       startedAt,
       agents: Object.keys(versions),
+      versions,
     }),
     onPauses: (seen) => {
       pauses = seen;
@@ -115,7 +117,19 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
       metrics.inc("drover_sweeper_repairs_total", { repair }, count);
       logger.warn({ repair, count }, "repaired");
     },
+    answerReader(registry),
   );
+  const messages = createMessages({
+    config,
+    state,
+    queue,
+    registry,
+    redactors,
+    redactorOf: context.redactorOf,
+    connections,
+    logger,
+    metrics,
+  });
 
   const subscriptions = new Subscriptions(connections.subscriber);
   await heartbeat.start();
@@ -149,6 +163,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     },
   });
   consumer.start();
+  messages.start();
   logger.info(
     { agents: Object.keys(versions), concurrency: config.concurrency, url: probes.url },
     "worker ready",
@@ -159,7 +174,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     logger.info({ active: activeRuns.size }, "worker leaves");
     activeRuns.drain.abort();
     const deadline = setTimeout(() => activeRuns.stopAll(LEASE_IS_LOST), config.drainMs);
-    await consumer.stop();
+    await Promise.all([consumer.stop(), messages.stop()]);
     clearTimeout(deadline);
     clearInterval(slots);
     unwatch();
@@ -194,7 +209,7 @@ async function giveBack(orphans: Orphans, worker: string, logger: Logger): Promi
 function openConnections(
   config: WorkerConfig,
   logger: Logger,
-): Record<"commands" | "queue" | "consumer" | "subscriber", Redis> {
+): Record<"commands" | "queue" | "consumer" | "inbox" | "webhooks" | "subscriber", Redis> {
   const open = (role: "worker" | "subscriber") =>
     connect({
       url: config.redisUrl,
@@ -205,6 +220,8 @@ function openConnections(
     commands: open("worker"),
     queue: open("worker"),
     consumer: open("subscriber"),
+    inbox: open("subscriber"),
+    webhooks: open("subscriber"),
     subscriber: open("subscriber"),
   };
 }

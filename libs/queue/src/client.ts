@@ -41,6 +41,7 @@ import {
 import { createHandle, type RunHandle } from "./run-handle.js";
 import { RunQueue } from "./run-queue.js";
 import { startRuns } from "./start-runs.js";
+import { FailedWebhooks } from "./webhooks.js";
 
 export interface ClientOptions {
   redisUrl: string;
@@ -69,6 +70,8 @@ export class Client {
   readonly queue: RunQueue;
   readonly tenant: string;
   readonly approvals: ApprovalsClient;
+  /** Webhooks of this tenant that could not be posted. */
+  readonly failedWebhooks: FailedWebhooks;
   private readonly connections: Redis[] = [];
   private readonly subscriptions: Subscriptions;
   private agents: { names: string[]; at: number } | null = null;
@@ -86,7 +89,9 @@ export class Client {
     };
     this.tenant = options.tenant ?? DEFAULT_TENANT;
     this.state = openState({ redis: open("producer"), prefix: options.prefix, retention: options.retention });
-    this.queue = new RunQueue(open("producer"), this.state.keys);
+    const queueRedis = open("producer");
+    this.queue = new RunQueue(queueRedis, this.state.keys);
+    this.failedWebhooks = new FailedWebhooks(queueRedis, this.state.keys, this.tenant);
     this.subscriptions = new Subscriptions(open("subscriber"));
     this.approvals = new ApprovalsClient(this.state, this.queue, this.tenant, options);
   }
@@ -246,7 +251,7 @@ export class Client {
   }
 
   async close(): Promise<void> {
-    await this.queue.close();
+    await Promise.all([this.queue.close(), this.failedWebhooks.close()]);
     for (const redis of this.connections) redis.disconnect();
   }
 

@@ -4,21 +4,19 @@
  */
 import { createHash } from "node:crypto";
 import {
-  type Approval,
-  type AskedApproval,
   type ErrorInfo,
   isFinal,
   type Notice,
   noUsage,
+  type Run,
   type Transition,
   type Webhook,
 } from "@drover/contracts";
 import type { Keys, Redis, State } from "@drover/state";
 import { type ConnectionOptions, type JobsOptions, Queue } from "bullmq";
+import { noticeOfRun } from "./run-notice.js";
 import { WEBHOOKS_QUEUE, type WebhookJob, webhookOptions } from "./webhook-job.js";
 
-/** Bytes of JSON up to which an output travels in the notice itself. */
-const OUTPUT_IN_NOTICE = 256 * 1024;
 /** Reply queues that are kept open at once; the one that was used longest ago is closed for another. */
 const OPEN_QUEUES = 50;
 
@@ -100,54 +98,32 @@ function isOccasion(t: Transition): boolean {
   return t.status === "pending" && t.seq === 1 && (t.dispatch?.delivery ?? 1) === 1;
 }
 
+/** What a transition tells. A run that went on since is told of as it was then, without what it has lost by that. */
 async function noticeOf(state: State, t: Transition): Promise<Notice> {
-  const head = {
-    v: 1 as const,
-    tenant: t.tenant,
-    correlationId: t.notify?.correlationId ?? null,
-    at: t.at,
-    runId: t.runId,
-    threadId: t.threadId,
-    agent: t.agent,
+  const { tenant, correlationId = null } = { ...t, ...t.notify };
+  const found = await state.reader.run(t);
+  const known = { correlationId, behind: t.behind };
+  const { status, seq, runId, threadId, agent, endedBy } = t;
+  const isSince = found?.status !== status || found.seq !== seq;
+  const then = {
+    status,
+    seq,
+    runId,
+    threadId,
+    agent,
+    tenant,
+    endedBy,
+    updatedAt: t.at,
+    createdAt: t.createdAt,
   };
-  const { status } = t;
-  if (isFinal(status)) {
-    const run = await state.reader.run(t);
-    const isThis = run?.status === status && run.seq === t.seq;
-    const output = isThis ? run.output : null;
-    const outputOmitted = Buffer.byteLength(JSON.stringify(output) ?? "") > OUTPUT_IN_NOTICE;
-    return {
-      ...head,
-      id: `${t.runId}-${t.seq}-${status}`,
-      type: "run.final",
-      status,
-      endedBy: t.endedBy,
-      error: isThis ? run.error : errorOf(t),
-      output: outputOmitted ? null : output,
-      outputOmitted,
-      usage: { ...noUsage(), ...t.usage },
-    };
-  }
-  if (status === "interrupted") {
-    const raised = new Set(t.raised.map((a) => a.approvalId));
-    const approvals = (await state.reader.approvals(t)).filter((a) => raised.has(a.approvalId));
-    return {
-      ...head,
-      id: `${t.runId}-${t.seq}-interrupted`,
-      type: "run.interrupted",
-      approvals: approvals.map(asked),
-    };
-  }
-  return {
-    ...head,
-    id: admittedId(t.runId),
-    type: "request.admitted",
-    request: "run.start",
-    behind: t.behind,
-  };
+  const usage = { ...noUsage(), ...t.usage };
+  const run = { ...found, ...then, usage, ...(isSince ? { output: null, error: errorOf(t) } : {}) } as Run;
+  if (isFinal(status)) return noticeOfRun("run.final", run, [], known);
+  if (status !== "interrupted") return noticeOfRun("request.admitted", run, [], known);
+  const raised = new Set(t.raised.map((a) => a.approvalId));
+  const approvals = (await state.reader.approvals(t)).filter((a) => raised.has(a.approvalId));
+  return noticeOfRun("run.interrupted", run, approvals, known);
 }
-
-export const admittedId = (runId: string): string => `${runId}-admitted`;
 
 /** The id of a refusal: another reason is another notice. */
 export function refusedId(messageId: string, { code, message }: ErrorInfo): string {
@@ -157,8 +133,4 @@ export function refusedId(messageId: string, { code, message }: ErrorInfo): stri
 
 function errorOf(t: Transition): ErrorInfo | null {
   return t.code ? { code: t.code, message: "The run went on since; ask for its state." } : null;
-}
-
-function asked({ approvalId, interruptId, actions, value, expiresAt, terms }: Approval): AskedApproval {
-  return { approvalId, interruptId, actions, value, expiresAt, assignees: terms?.assignees ?? null };
 }

@@ -2,7 +2,15 @@
 export interface MetricSpec {
   type: "counter" | "gauge" | "histogram";
   /** The page's section. */
-  group: "Runs" | "Models" | "Tools" | "Approvals" | "Privacy" | "Faults and repairs" | "Processes";
+  group:
+    | "Runs"
+    | "Models"
+    | "Tools"
+    | "Approvals"
+    | "Messages"
+    | "Privacy"
+    | "Faults and repairs"
+    | "Processes";
   /** What one of it is; the name's suffix says the same where it is `_seconds`. */
   unit: string;
   labels: readonly string[];

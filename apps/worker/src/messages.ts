@@ -1,0 +1,94 @@
+import type { Answer, Approval, RedactionPlace, Redactor } from "@drover/contracts";
+import { handleMessage, Inbox, type InboxContext, type RunQueue, Webhooks } from "@drover/queue";
+import { type AgentRegistry, resumeValue, validateAnswer } from "@drover/runtime";
+import type { Redis, State } from "@drover/state";
+import type { Logger, Metrics } from "@drover/telemetry";
+import type { WorkerConfig } from "./config.js";
+
+/** Milliseconds for which the list of agents that workers announced is taken as known. */
+const AGENTS_KNOWN_MS = 5000;
+
+export interface MessagesOptions {
+  config: WorkerConfig;
+  state: State;
+  queue: RunQueue;
+  registry: AgentRegistry;
+  redactors: ReadonlyMap<string, Redactor>;
+  redactorOf: (agent: string) => Redactor;
+  /** One each: a connection that waits must not hold up another. */
+  connections: { inbox: Redis; webhooks: Redis };
+  logger: Logger;
+  metrics: Metrics;
+}
+
+/** What this worker does beside runs: it reads the inbox and posts webhooks. */
+export interface Messages {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createMessages(options: MessagesOptions): Messages {
+  const { config, state, connections, logger, metrics } = options;
+  const context = inboxContext(options);
+  const inbox = new Inbox({
+    redis: connections.inbox,
+    keys: state.keys,
+    handle: (body, mayPass) => handleMessage(context, body, mayPass),
+    onError: (error) => logger.warn({ error }, "a message of the inbox waits"),
+  });
+  const webhooks = new Webhooks({
+    redis: connections.webhooks,
+    names: state.keys,
+    keys: config.serviceKeys,
+    allowPrivate: config.webhooksMayBePrivate,
+    onDelivered: (ok) => metrics.inc("drover_webhooks_total", { outcome: ok ? "delivered" : "failed" }),
+    onError: (error) => logger.warn({ error }, "the queue of webhooks"),
+  });
+  return {
+    start() {
+      inbox.start();
+      webhooks.start();
+    },
+    stop: async () => {
+      await Promise.all([inbox.stop(), webhooks.stop()]);
+    },
+  };
+}
+
+/** Checks an answer by the agent's own tools where this worker has it. */
+export const answerReader =
+  (registry: AgentRegistry) =>
+  (approval: Approval, answer: Answer): unknown =>
+    resumeValue(approval, validateAnswer(approval, answer, registry.get(approval.agent)));
+
+function inboxContext(options: MessagesOptions): InboxContext {
+  const { config, state, queue, registry, redactors, redactorOf, logger, metrics } = options;
+  let known = { names: [] as string[], at: Number.NEGATIVE_INFINITY };
+  const knownAgents = async (): Promise<string[]> => {
+    if (performance.now() - known.at > AGENTS_KNOWN_MS) {
+      known = { names: Object.keys(await state.workers.agents()), at: performance.now() };
+    }
+    return known.names;
+  };
+  return {
+    state,
+    queue,
+    admission: { maxPayloadBytes: config.maxPayloadBytes, redactorOf, knownAgents },
+    read: answerReader(registry),
+    keys: config.serviceKeys,
+    mustBeSigned: config.signedMessages,
+    hasAgent: (agent) => registry.get(agent) !== undefined,
+    redactAll: everyRuleOf([...redactors.values()]),
+    onHandled: (type, outcome) => metrics.inc("drover_messages_total", { type, outcome }),
+    onDefect: (error) => logger.error({ error }, "a message of the inbox met a defect"),
+  };
+}
+
+/** Takes out what any of the agents would: for texts of which nobody knows whose they are. */
+function everyRuleOf(redactors: readonly Redactor[]): Redactor {
+  return {
+    text: (text: string, place: RedactionPlace) => redactors.reduce((left, r) => r.text(left, place), text),
+    value: <T>(value: T, place: RedactionPlace): T =>
+      redactors.reduce((left, r) => r.value(left, place), value),
+  };
+}
