@@ -5,6 +5,7 @@ import type { CreateAgentParams } from "langchain";
 import { z } from "zod";
 import { contradictions } from "../policy/contradictions.js";
 import { type EffectivePolicy, type Policy, parsePolicy } from "../policy/policy.js";
+import { todoListOf } from "../policy/todo-list.js";
 import { isModelSpec, type ModelSpec } from "./model-spec.js";
 import { type MiddlewareEntry, middlewareOf, placeOf } from "./placement.js";
 
@@ -82,7 +83,7 @@ export function defineAgent(spec: AgentSpec): AgentDefinition {
   const { policy: _, ...rest } = checked;
   const reasons = contradictions({
     policy,
-    tools: distinctToolNames(checked as AgentSpec),
+    tools: distinctToolNames({ ...(checked as AgentSpec), policy }),
     middleware: (rest.middleware ?? []).map((entry) => middlewareOf(entry).name),
   });
   if (reasons.length > 0) {
@@ -97,16 +98,19 @@ export function isAgentDefinition(value: unknown): value is AgentDefinition {
   return isObject(value) && (value as { [BRAND]?: unknown })[BRAND] === true;
 }
 
-/** The names of the agent's client-side tools, those of its middleware included. */
-export function toolNamesOf({
-  tools = [],
-  middleware = [],
-}: Pick<AgentSpec, "tools" | "middleware">): string[] {
-  const all = [...tools, ...middleware.map(middlewareOf).flatMap((entry) => [...(entry.tools ?? [])])];
+type WithTools = Pick<AgentDefinition, "tools" | "middleware" | "policy">;
+
+/** The names of the agent's client-side tools, those of its policy and middleware included. */
+export function toolNamesOf({ tools = [], middleware = [], policy }: WithTools): string[] {
+  const all = [
+    ...tools,
+    ...(todoListOf(policy)?.tools ?? []),
+    ...middleware.map(middlewareOf).flatMap((entry) => [...(entry.tools ?? [])]),
+  ];
   return all.flatMap((tool) => ("name" in tool && typeof tool.name === "string" ? [tool.name] : []));
 }
 
-function distinctToolNames(spec: Pick<AgentSpec, "tools" | "middleware">): string[] {
+function distinctToolNames(spec: WithTools): string[] {
   const names = toolNamesOf(spec);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return names;

@@ -34,7 +34,13 @@ export function compose(
   if (services.drain.aborted) drain();
   services.drain.addEventListener("abort", drain, { once: true });
   const context = reviveContext(activation.context, services.env, agent.definition?.contextSchema);
-  const run: RunContext = { activation, services, context, answers: usage.answers };
+  const run: RunContext = {
+    activation,
+    services,
+    context,
+    callbacks: [usage],
+    answers: usage.answers,
+  };
   const { recursionLimit } = agent;
   const stamp = { run_id: activation.runId, agent: agent.name, agent_version: agent.version };
   return {
@@ -51,7 +57,7 @@ export function compose(
       signal: services.signal,
       control,
       durability: "sync",
-      callbacks: [usage],
+      callbacks: run.callbacks,
       streamMode: ["values", ...new Set(activation.streamMode)],
       ...(recursionLimit === undefined ? {} : { recursionLimit }),
     },

@@ -1,4 +1,5 @@
 import { type Activation, DroverError } from "@drover/contracts";
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { AIMessage } from "@langchain/core/messages";
 import type { Services } from "./services.js";
 
@@ -11,6 +12,8 @@ export interface RunContext {
   services: Services;
   /** The agent's runtime context: LangChain's node hooks see of it what their middleware's schema names. */
   context: Record<string, unknown>;
+  /** What counts the calls to models; for calls that are no part of the graph. */
+  callbacks: BaseCallbackHandler[];
   /** The last answer of a model in each step, by LangGraph's checkpoint_ns: LangChain throws it away when it errs. */
   answers: Map<string, AIMessage>;
 }

@@ -7,7 +7,8 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { endReason } from "../models/index.js";
-import { type Marks, marked } from "./marks.js";
+import { withEditedCalls } from "./edited-message.js";
+import { type Marks, marked, marksOf } from "./marks.js";
 
 /** What LangChain's model step gives: a message, or the structured response with the messages that brought it. */
 export type ModelAnswer = AIMessage | { structuredResponse: unknown; messages: BaseMessage[] };
@@ -16,6 +17,14 @@ export function isStructured(answer: unknown): answer is Exclude<ModelAnswer, AI
   return (
     typeof answer === "object" && answer !== null && "structuredResponse" in answer && "messages" in answer
   );
+}
+
+/** The answer with further marks on the model's message. */
+export function withMarks(answer: ModelAnswer, marks: Marks): ModelAnswer {
+  const [message, ...rest] = isStructured(answer) ? answer.messages : [answer];
+  if (!(message && AIMessage.isInstance(message))) return answer;
+  const noted = withEditedCalls(message, new Map(), { ...marksOf(message), ...marks });
+  return isStructured(answer) ? { ...answer, messages: [noted, ...rest] } : noted;
 }
 
 /** The message with which the policy ends a run, in the model's place. */

@@ -13,6 +13,7 @@ import { askForApproval, passGate } from "./approvals.js";
 import { modelGate } from "./model-gate.js";
 import { modelTries } from "./model-tries.js";
 import type { CallInQuestion, EffectivePolicy } from "./policy.js";
+import { refusedTodos, type TodoList, todoListOf } from "./todo-list.js";
 import { errorAnswer } from "./tool-answers.js";
 import { toolGate } from "./tool-gate.js";
 import { toolTries } from "./tool-tries.js";
@@ -37,26 +38,27 @@ export function compilePolicy(
     middleware.filter((entry) => placeOf(entry) === place).map(middlewareOf);
   const own = at("inner");
   const isDynamic = middleware.map(middlewareOf).some((entry) => entry.wrapToolCall !== undefined);
+  const todos = todoListOf(policy);
   const outer = {
-    model: modelTries(policy, models.fallbacks),
+    model: withTodoPrompt(todos, modelTries(policy, models)),
     tool: withGate(policy, toolTries(policy)),
   };
   const inner = {
     model: modelGate(policy, answerFormat(definition.responseFormat)),
-    tool: toolGate(policy, tools),
+    tool: toolGate(policy, tools, models),
   };
   const known = isDynamic ? undefined : new Set(tools);
   const wraps = own.some((entry) => entry.wrapModelCall || entry.wrapToolCall);
   if (!wraps) {
     const one = { model: aroundModel(outer.model, inner.model), tool: aroundTool(outer.tool, inner.tool) };
-    return [...at("outermost"), asMiddleware("drover", policy, one, known), ...own];
+    return [...at("outermost"), asMiddleware(policy, one, known, todos), ...own];
   }
   const gate = createMiddleware({
     name: "drover gate",
     wrapModelCall: inner.model,
     wrapToolCall: inner.tool,
   });
-  return [...at("outermost"), asMiddleware("drover", policy, outer, known), ...own, gate as AgentMiddleware];
+  return [...at("outermost"), asMiddleware(policy, outer, known, todos), ...own, gate as AgentMiddleware];
 }
 
 interface Wraps {
@@ -65,10 +67,10 @@ interface Wraps {
 }
 
 function asMiddleware(
-  name: string,
   policy: EffectivePolicy,
   wraps: Wraps,
   known: ReadonlySet<string> | undefined,
+  todos: TodoList | undefined,
 ): AgentMiddleware {
   const afterModel = {
     canJumpTo: ["model" as const],
@@ -76,15 +78,34 @@ function asMiddleware(
       askForApproval(policy, known, state, runtime),
   };
   return createMiddleware({
-    name,
+    name: "drover",
     wrapModelCall: wraps.model,
     wrapToolCall: wraps.tool,
+    ...(todos ? { tools: todos.tools ?? [], stateSchema: todos.stateSchema as never } : {}),
     ...(asksForApproval(policy) ? { afterModel: afterModel as never } : {}),
   }) as AgentMiddleware;
 }
 
+function withTodoPrompt(todos: TodoList | undefined, hook: WrapModelCallHook): WrapModelCallHook {
+  if (!todos) return hook;
+  return (request, handler) =>
+    hook({ ...request, systemMessage: request.systemMessage.concat(`\n\n${todos.prompt}`) }, handler);
+}
+
 /** Guards and approvals come once for a call, before its tries. */
 function withGate(policy: EffectivePolicy, tries: WrapToolCallHook): WrapToolCallHook {
+  return withoutDoubleTodos(policy, withApproval(policy, tries));
+}
+
+function withoutDoubleTodos(policy: EffectivePolicy, hook: WrapToolCallHook): WrapToolCallHook {
+  if (policy.todoList === false) return hook;
+  return (request, handler) => {
+    const why = refusedTodos(request);
+    return why === undefined ? hook(request, handler) : errorAnswer(request.toolCall, why);
+  };
+}
+
+function withApproval(policy: EffectivePolicy, tries: WrapToolCallHook): WrapToolCallHook {
   const gates = asksForApproval(policy) || Object.keys(policy.guards).length > 0;
   if (!gates) return tries;
   return async (request, handler) => {

@@ -21,6 +21,10 @@ const POLICYS_WORK: Record<string, string> = {
   HumanInTheLoopMiddleware: "policy.approvals",
   PIIMiddleware: "policy.pii",
   PIIRedactionMiddleware: "policy.pii",
+  SummarizationMiddleware: "policy.summarization",
+  LLMToolSelector: "policy.toolSelector",
+  ToolEmulatorMiddleware: "policy.toolEmulator",
+  todoListMiddleware: "policy.todoList",
 };
 
 /** Every way in which the policy contradicts itself or its agent, each with its reason; empty if none. */
@@ -46,6 +50,11 @@ function unknownTools({ policy, tools }: PolicySubject): string[] {
     ...policy.once.map((tool): [string, string] => ["once", tool]),
     ...Object.keys(policy.approvals).map((tool): [string, string] => ["approvals", tool]),
     ...Object.keys(policy.guards).map((tool): [string, string] => ["guards", tool]),
+    ...(policy.toolSelector?.alwaysInclude ?? []).map((tool): [string, string] => [
+      "toolSelector.alwaysInclude",
+      tool,
+    ]),
+    ...(policy.toolEmulator?.tools ?? []).map((tool): [string, string] => ["toolEmulator.tools", tool]),
     ...Object.keys(policy.toolErrors.tools).map((tool): [string, string] => ["toolErrors.tools", tool]),
   ];
   return named

@@ -1,6 +1,13 @@
 import type { EndedBy } from "@drover/contracts";
 import type { BaseMessage } from "@langchain/core/messages";
 
+/** What stands for older messages in what a model is sent. */
+export interface Summary {
+  text: string;
+  /** The id of the newest message that it stands for. */
+  upTo: string;
+}
+
 /**
  * What the policy notes on messages, so that it lives where the conversation lives: in the checkpoint. Kept in
  * `response_metadata`, which no provider is sent.
@@ -12,6 +19,8 @@ export interface Marks {
   approved?: string[];
   /** On a tool's answer: the model was told that there is no such tool. */
   unknownTool?: boolean;
+  /** On a model's answer: the summary that was made for it. */
+  summary?: Summary;
 }
 
 export function marksOf(message: BaseMessage): Marks {

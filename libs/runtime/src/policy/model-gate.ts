@@ -13,7 +13,7 @@ import {
   withoutCutOffCalls,
 } from "./answers.js";
 import { ModelCallError, passesThrough, toModelCallError, trueCause } from "./failures.js";
-import { withEveryCallAnswered } from "./history.js";
+import { withEveryCallAnswered } from "./history/open-calls.js";
 import { type ModelLimit, type Reached, takeModelUnit } from "./limits.js";
 import type { EffectivePolicy } from "./policy.js";
 
@@ -30,7 +30,7 @@ export function modelGate(policy: EffectivePolicy, format: AnswerFormat | undefi
     const { redactor } = run.services;
     const sent = {
       ...request,
-      ...redactedPrompt(request.systemPrompt, run),
+      systemMessage: redactor.value(request.systemMessage, "input"),
       ...(format === undefined ? {} : { responseFormat: format.for(request.model) }),
     };
     let messages = redactor.value(withEveryCallAnswered(request.messages), "input");
@@ -79,11 +79,6 @@ function wrongShape(cause: Error): ModelCallError {
     },
     cause,
   );
-}
-
-function redactedPrompt(prompt: string, run: RunContext): { systemPrompt?: string } {
-  const clean = run.services.redactor.text(prompt, "input");
-  return clean === prompt ? {} : { systemPrompt: clean };
 }
 
 function redacted(answer: ModelAnswer, run: RunContext): AIMessage {

@@ -1,72 +1,76 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { type AIMessage, type BaseMessage, isToolMessage } from "@langchain/core/messages";
 import type { WrapModelCallHook } from "langchain";
+import type { AgentModels } from "../agent/models.js";
 import { type RunContext, runOf } from "../execute/run-context.js";
 import { modelName } from "../models/index.js";
-import { closingMessage } from "./answers.js";
-import { delayBefore, wait } from "./backoff.js";
+import { closingMessage, type ModelAnswer } from "./answers.js";
 import { ModelCallError, trueCause } from "./failures.js";
+import { type History, historyOf } from "./history/summarize.js";
 import { marksOf } from "./marks.js";
+import { isContextOverflow } from "./overflow.js";
 import type { EffectivePolicy } from "./policy.js";
-import { isRetried } from "./retry-on.js";
+import { selectedTools } from "./tool-selector.js";
+import { withRetries } from "./with-retries.js";
 
 /**
- * The layers outside of the gate: fallback around retry. Each model gets all its tries, then the next one; when all
- * have failed, the last error stands. Only failures of model calls are answered so: interrupts, aborts, limits and
- * errors of other middleware pass through.
+ * The layers outside of the gate: the history and the tools as the policy lets the model see them, then fallback
+ * around retry. Each model gets all its tries, then the next one; when all have failed, the last error stands. A
+ * history that is too long for a model is summarised, where the policy summarises, and the same model is asked again.
+ * Only failures of model calls are answered so: interrupts, aborts, limits and errors of other middleware pass through.
  */
-export function modelTries(policy: EffectivePolicy, fallbacks: readonly BaseChatModel[]): WrapModelCallHook {
+export function modelTries(policy: EffectivePolicy, models: AgentModels): WrapModelCallHook {
   return async (request, handler) => {
     const run = runOf(request.runtime);
     const ended = endOfTools(request.messages);
     if (ended) return ended;
-    const models = [request.model, ...fallbacks];
-    let last: ModelCallError | undefined;
-    for (const [i, model] of models.entries()) {
-      if (last) countFallback(run, models[i - 1], model);
+    const primary = request.model as BaseChatModel;
+    const { summarizer = primary, selector = primary } = models;
+    const history = await historyOf({
+      policy,
+      run,
+      model: primary,
+      summarizer,
+      messages: request.messages,
+    });
+    const tools = await selectedTools({
+      policy,
+      run,
+      model: selector,
+      tools: request.tools,
+      messages: history.messages,
+    });
+    const ask = async (model: typeof request.model) => {
+      const answer = await withRetries(policy, run, () =>
+        handler({ ...request, model, tools, messages: history.messages }),
+      );
+      return history.kept(answer as ModelAnswer) as AIMessage;
+    };
+    return firstAnswer(policy, run, [primary, ...models.fallbacks], history, ask);
+  };
+}
+
+async function firstAnswer(
+  policy: EffectivePolicy,
+  run: RunContext,
+  models: readonly BaseChatModel[],
+  history: History,
+  ask: (model: BaseChatModel) => Promise<AIMessage>,
+): Promise<AIMessage> {
+  let last: ModelCallError | undefined;
+  for (const [i, model] of models.entries()) {
+    if (last) countFallback(run, models[i - 1], model);
+    do {
       try {
-        return await withRetries(policy, run, () => handler({ ...request, model }));
+        return await ask(model);
       } catch (error) {
         const cause = trueCause(error);
         if (!(cause instanceof ModelCallError)) throw error;
         last = cause;
       }
-    }
-    return afterAll(policy, last as ModelCallError);
-  };
-}
-
-async function withRetries<T>(
-  policy: EffectivePolicy,
-  run: RunContext,
-  ask: () => T | Promise<T>,
-): Promise<T> {
-  const { modelRetry: rule } = policy;
-  for (let retry = 1; ; retry++) {
-    try {
-      return await ask();
-    } catch (error) {
-      const cause = trueCause(error);
-      if (!(cause instanceof ModelCallError) || retry > rule.maxRetries || !mayRetry(policy, cause))
-        throw error;
-      const { retryAfterMs } = cause;
-      // The provider wants a longer wait than a worker should hold: the run's own retry waits in the queue.
-      if (retryAfterMs !== undefined && retryAfterMs > rule.maxDelayMs) throw error;
-      const delayMs = delayBefore(retry, rule, retryAfterMs);
-      const { agent } = run.activation;
-      run.services.logger.warn(
-        { code: cause.code, retry, delayMs },
-        "A model call failed and is tried again",
-      );
-      run.services.metrics?.inc("drover_retries_total", { agent, layer: "model" });
-      await wait(delayMs, run.services.signal);
-    }
+    } while (isContextOverflow(last) && (await history.shrink()));
   }
-}
-
-function mayRetry({ modelRetry }: EffectivePolicy, error: ModelCallError): boolean {
-  if (modelRetry.retryOn === undefined) return error.retryable;
-  return isRetried(modelRetry.retryOn, error.cause instanceof Error ? error.cause : error);
+  return afterAll(policy, last as ModelCallError);
 }
 
 function afterAll({ modelRetry: { onFailure } }: EffectivePolicy, last: ModelCallError): AIMessage {

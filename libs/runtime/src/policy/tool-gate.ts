@@ -3,25 +3,34 @@ import type { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import { Command, isCommand } from "@langchain/langgraph";
 import type { ToolCallRequest, WrapToolCallHook } from "langchain";
+import type { AgentModels } from "../agent/models.js";
 import { type RunContext, runOf } from "../execute/run-context.js";
 import { takeToolUnit } from "./limits.js";
 import { marksOf } from "./marks.js";
 import { once } from "./once.js";
 import type { EffectivePolicy } from "./policy.js";
 import { errorAnswer, limitAnswer, limitMessage } from "./tool-answers.js";
+import { emulated, isEmulated } from "./tool-emulator.js";
 
 /**
  * The innermost layer around a tool, for every single try of a call: nothing after the run was stopped; one unit of
  * the limits first; a tool marked once at most once; and what comes back is redacted.
  */
-export function toolGate(policy: EffectivePolicy, tools: readonly string[]): WrapToolCallHook {
+export function toolGate(
+  policy: EffectivePolicy,
+  tools: readonly string[],
+  models: AgentModels,
+): WrapToolCallHook {
   return async (request, handler) => {
     const run = runOf(request.runtime);
     run.services.signal.throwIfAborted();
     const { toolCall: call } = request;
     if (request.tool === undefined) return unknownTool(request, tools);
     const refusal = () => refusedByLimit(policy, call, run);
-    const make = async () => redacted((await handler(request)) as ToolMessage | Command, run);
+    const answer = isEmulated(policy, call.name)
+      ? () => emulated(policy, models.emulator ?? models.primary, request, run)
+      : () => handler(request) as Promise<ToolMessage | Command>;
+    const make = async () => redacted(await answer(), run);
     if (policy.once.some((pattern) => matchesTool(pattern, call.name)))
       return once({ request, refusal, make });
     return (await refusal()) ?? make();
