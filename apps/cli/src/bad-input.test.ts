@@ -3,8 +3,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RedisServer, startRedis } from "@drover/embedded";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { drover, type Ended } from "./testing/drover.js";
+
+vi.setConfig({ testTimeout: 90_000 });
 
 let redis: RedisServer;
 let folder: string;

@@ -1,8 +1,11 @@
 /** Everything on one machine: own Redis, own workers, and nothing left behind, however it ends. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createProject, drover, isAlive, jsonLines, start, until } from "./testing/drover.js";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createProject, drover, isAlive, jsonLines, killStarted, start, until } from "./testing/drover.js";
+
+// Each command is a process of its own, and starts others.
+vi.setConfig({ testTimeout: 90_000 });
 
 let project: ReturnType<typeof createProject>;
 let cwd: string;
@@ -10,7 +13,10 @@ beforeEach(() => {
   project = createProject();
   cwd = project.folder;
 });
-afterEach(() => project.remove());
+afterEach(() => {
+  killStarted();
+  project.remove();
+});
 
 /** Every process of the folder that was there: workers by their logs, Redis by its record. */
 function processes(): number[] {
@@ -28,7 +34,7 @@ describe("drover dev", () => {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(cwd, "documents", name), content);
     const { code, stdout, stderr } = await drover(["dev", "--batch", "clerk", "documents"], { cwd, env });
     expect(stderr.match(/http:\/\/127\.0\.0\.1:\d+\/metrics/g)).toHaveLength(2);
-    expect(stdout).toMatch(/^a\.txt +success +BLUE HERON, 42.80 +completed/m);
+    expect(stdout).toMatch(/^a\.txt +success +BLUE HERON, 42.8 +completed/m);
     expect(stdout).toMatch(/^c\.txt +interrupted +waits for a person/m);
     expect(stdout).toMatch(/What failed and why[\s\S]*AGENT_ERROR\n {4}b\.txt: /);
     expect(stdout).toMatch(

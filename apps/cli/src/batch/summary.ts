@@ -101,7 +101,8 @@ export function printWaiting(
   if (waiting.length > MOST_WAITING) {
     out.line(`  and ${count(waiting.length - MOST_WAITING)} more: ${invocation} approvals list`);
   }
-  out.line(`  Other answers: ${invocation} approvals reject|edit --help`);
+  const isAboutTools = waiting.some(({ approvals }) => approvals.some(({ actions }) => actions !== null));
+  if (isAboutTools) out.line(`  Other answers: ${invocation} approvals reject --help, or edit`);
 }
 
 export function printEstimate(

@@ -60,6 +60,8 @@ async function dev(cli: Cli, options: DevOptions): Promise<ExitCode | undefined>
     );
   }
   const loading = agentsOf(cli);
+  // Waited for below; what it throws until then is not forgotten.
+  loading.catch(() => {});
   let redact: Awaited<ReturnType<typeof redactorOf>> | undefined;
   // Nothing is enqueued before the agents are loaded.
   const redactor = (name: string) => {

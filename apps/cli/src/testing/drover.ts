@@ -28,6 +28,13 @@ export interface StartOptions {
   input?: string;
 }
 
+const running = new Set<ChildProcess>();
+
+/** Ends what a failed test has left running. */
+export function killStarted(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
 /** Starts the built command line as a user does. Nothing of the tests' own environment reaches it but PATH. */
 export function start(args: readonly string[], { cwd, env = {}, input }: StartOptions): Started {
   const child = spawn(process.execPath, [MAIN, ...args], {
@@ -35,6 +42,7 @@ export function start(args: readonly string[], { cwd, env = {}, input }: StartOp
     env: { PATH: process.env.PATH, HOME: cwd, ...env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  running.add(child);
   const text = { stdout: "", stderr: "" };
   child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
     text.stdout += chunk;
@@ -44,7 +52,10 @@ export function start(args: readonly string[], { cwd, env = {}, input }: StartOp
   });
   child.stdin?.end(input);
   const ended = new Promise<Ended>((resolve) => {
-    child.once("close", (code) => resolve({ code, ...text, values: () => jsonLines(text.stdout) }));
+    child.once("close", (code) => {
+      running.delete(child);
+      resolve({ code, ...text, values: () => jsonLines(text.stdout) });
+    });
   });
   return { child, said: () => text.stdout + text.stderr, ended };
 }
@@ -74,7 +85,7 @@ export function createProject(): { folder: string; remove: () => void } {
 export async function until<T>(
   check: () => T | undefined | false | Promise<T | undefined | false>,
   state: () => string,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const start = performance.now();
   for (;;) {

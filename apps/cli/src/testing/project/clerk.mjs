@@ -14,7 +14,7 @@ async function work({ messages }) {
   const [company, total] = text.split("\n");
   return {
     messages: [new AIMessage(`read: ${company}`)],
-    structuredResponse: { company, total: answer ?? total ?? null },
+    structuredResponse: { company, total: answer ?? (total === undefined ? null : Number(total)) },
   };
 }
 
