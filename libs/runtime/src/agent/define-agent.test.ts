@@ -60,7 +60,7 @@ describe("a policy that is refused, with the reason", () => {
   });
 
   it("LangChain's middleware for what the policy does, because composed they harm", () => {
-    const middleware = [humanInTheLoopMiddleware({ interruptOn: { pay: true } })];
+    const middleware = [humanInTheLoopMiddleware({ interruptOn: { pay: true } } as never)];
     expect(define({ middleware })).toThrow(/write policy\.approvals/);
   });
 });

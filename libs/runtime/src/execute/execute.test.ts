@@ -51,7 +51,7 @@ describe("a run from its start to its end", () => {
         new AIMessage({
           content: "3",
           usage_metadata: { input_tokens: 7, output_tokens: 2, total_tokens: 9 },
-        }),
+        } as never),
       );
     const services = servicesInMemory();
     const outcome = await execute(await agentOf({ model, tools: [add] }), activationOf(), services);

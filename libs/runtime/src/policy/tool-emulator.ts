@@ -33,5 +33,10 @@ export async function emulated(
   if (!answer) {
     return errorAnswer(call, "The limit of model calls was reached.", { endedBy: "model_call_limit" });
   }
-  return new ToolMessage({ content: answer.text, name: call.name, tool_call_id: call.id ?? "" });
+  return new ToolMessage({
+    content: answer.text,
+    name: call.name,
+    tool_call_id: call.id ?? "",
+    status: "success",
+  });
 }

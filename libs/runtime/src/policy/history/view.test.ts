@@ -73,6 +73,8 @@ describe("where a history is cut", () => {
 });
 
 const ruleOf = (rule: object) => parsePolicy({ summarization: rule }).summarization as SummarizationRule;
+const one = () => 1;
+const ninetyNine = async () => 99;
 const ten = Array.from({ length: 10 }, (_, i) => new HumanMessage({ id: `${i}`, content: "x".repeat(40) }));
 
 describe("when a history is summarised", () => {
@@ -86,8 +88,8 @@ describe("when a history is summarised", () => {
     [{ trigger: { fraction: 0.6 } }, false],
     [{ trigger: { tokens: 100, messages: 11 } }, false],
     [{ trigger: [{ tokens: 101 }, { messages: 10 }] }, true],
-    [{ trigger: { messages: 10 }, tokenCounter: () => 1 }, true],
-    [{ trigger: { tokens: 100 }, tokenCounter: async () => 99 }, false],
+    [{ trigger: { messages: 10 }, tokenCounter: one }, true],
+    [{ trigger: { tokens: 100 }, tokenCounter: ninetyNine }, false],
   ])("%j", async (rule, expected) => {
     expect(await isTriggered(ruleOf(rule), ten, 200)).toBe(expected);
   });
