@@ -151,6 +151,13 @@ async function sampleBatch(
   printTotals(out, report);
   printFailures(out, tally.failed, common);
   printWaiting(out, waiting, config.invocation, common);
+  const shown = waiting.reduce((sum, { approvals }) => sum + approvals.length, 0);
+  const earlier = (await client.state.indexes.countWaitingApprovals(client.tenant)) - shown;
+  if (earlier > 0) {
+    out.line(
+      `  ${counted(earlier, "approval")} of earlier runs wait too: ${config.invocation} approvals list`,
+    );
+  }
   return report;
 }
 
