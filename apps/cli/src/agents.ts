@@ -9,7 +9,7 @@ import type { CliConfig } from "./config.js";
 export async function localAgents(config: CliConfig): Promise<AgentRegistry | null> {
   if (!existsSync(join(config.root, "langgraph.json"))) return null;
   const { loadAgents } = await import("@drover/runtime");
-  return loadAgents({ root: config.root, env: config.env });
+  return loadAgents({ root: config.root, env: config.env, fleetPolicy: config.fleetPolicy });
 }
 
 /**

@@ -15,6 +15,7 @@ const settings = z.object({
     .default("drover"),
   DROVER_TENANT: nameSchema.default("default"),
   DROVER_ROOT: z.string().optional(),
+  DROVER_POLICY: z.string().optional(),
   DROVER_MAX_PAYLOAD_BYTES: z.coerce.number().int().min(1024).optional(),
   DROVER_PII_HASH_KEY: z.string().min(16, "use at least 16 bytes").optional(),
   DROVER_DRAIN_MS: z.coerce.number().int().min(0).default(10_000),
@@ -34,6 +35,8 @@ export interface CliConfig {
   piiHashKey: string | undefined;
   /** The folder with langgraph.json, from here upwards; else where the command was started. */
   root: string;
+  /** The fleet's policy; a relative path begins at `root`. */
+  fleetPolicy: string | undefined;
   cwd: string;
   /** Milliseconds that workers of this command have to reach a step boundary. */
   drainMs: number;
@@ -57,6 +60,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, cwd: string = p
     maxPayloadBytes: s.DROVER_MAX_PAYLOAD_BYTES,
     piiHashKey: s.DROVER_PII_HASH_KEY,
     root: s.DROVER_ROOT ?? projectFolder(cwd),
+    fleetPolicy: s.DROVER_POLICY,
     cwd,
     drainMs: s.DROVER_DRAIN_MS,
     logLevel: s.LOG_LEVEL,

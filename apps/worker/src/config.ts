@@ -19,6 +19,8 @@ export const workerSettings = z.object({
     .default("drover"),
   /** Folder with langgraph.json. Default: where the process was started. */
   DROVER_ROOT: z.string().optional(),
+  /** The fleet's policy, a JSON file; a relative path begins at the folder of langgraph.json. */
+  DROVER_POLICY: z.string().optional(),
   /** Runs at once in this process. Agents wait for models most of the time. */
   DROVER_CONCURRENCY: whole(1, 1000, 20),
   /** Milliseconds without a sign of life after which others take this worker's runs over. */
@@ -60,6 +62,7 @@ export interface WorkerConfig {
   redisUrl: string;
   prefix: string;
   root: string;
+  fleetPolicy: string | undefined;
   concurrency: number;
   leaseMs: number;
   drainMs: number;
@@ -85,6 +88,7 @@ export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
     redisUrl: s.REDIS_URL,
     prefix: s.DROVER_PREFIX,
     root: s.DROVER_ROOT ?? cwd,
+    fleetPolicy: s.DROVER_POLICY,
     concurrency: s.DROVER_CONCURRENCY,
     leaseMs: s.DROVER_LEASE_MS,
     drainMs: s.DROVER_DRAIN_MS,

@@ -33,7 +33,7 @@ export interface RunningWorker {
 export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv): Promise<RunningWorker> {
   const logger = createLogger({ level: config.logLevel, pretty: config.logPretty, name: "worker" });
   const metrics = createMetrics({ version: VERSION });
-  const registry = await loadAgents({ root: config.root, env });
+  const registry = await loadAgents({ root: config.root, env, fleetPolicy: config.fleetPolicy });
   const versions = Object.fromEntries(registry.list().map((agent) => [agent.name, agent.version]));
 
   const connections = openConnections(config, logger);

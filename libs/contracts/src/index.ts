@@ -4,6 +4,7 @@ export * from "./counters.js";
 export * from "./effects.js";
 export * from "./errors.js";
 export * from "./event.js";
+export * from "./fleet-policy.js";
 export * from "./ids.js";
 export * from "./interrupt.js";
 export * from "./lease.js";

@@ -35,6 +35,9 @@ export interface AgentSpec {
 /** A checked definition. Made by `defineAgent` only. */
 export interface AgentDefinition extends Omit<AgentSpec, "policy"> {
   readonly version: string;
+  /** What the agent itself says. */
+  readonly declared: Policy;
+  /** With every default in its place, and under the fleet's policy once it is loaded. */
   readonly policy: EffectivePolicy;
 }
 
@@ -78,20 +81,29 @@ const specSchema = z.strictObject({
  * the path of every wrong key. Nothing is built and no model is called here.
  */
 export function defineAgent(spec: AgentSpec): AgentDefinition {
-  const checked = parseOrThrow(specSchema, spec, "defineAgent", "INVALID_AGENT");
-  const policy = parsePolicy(spec.policy);
-  const { policy: _, ...rest } = checked;
+  const { policy: _, ...rest } = parseOrThrow(specSchema, spec, "defineAgent", "INVALID_AGENT");
+  const declared = spec.policy ?? {};
+  const definition = { ...rest, declared, policy: parsePolicy(declared) } as AgentDefinition;
+  assertDistinct(toolNamesOf(definition));
+  return withPolicy(checkedAgainst(definition), definition.policy);
+}
+
+/** The definition, if its policy contradicts neither itself nor the agent; throws INVALID_POLICY. */
+export function checkedAgainst(definition: AgentDefinition): AgentDefinition {
   const reasons = contradictions({
-    policy,
-    tools: distinctToolNames({ ...(checked as AgentSpec), policy }),
-    middleware: (rest.middleware ?? []).map((entry) => middlewareOf(entry).name),
+    policy: definition.policy,
+    tools: toolNamesOf(definition),
+    middleware: (definition.middleware ?? []).map((entry) => middlewareOf(entry).name),
   });
-  if (reasons.length > 0) {
-    throw new DroverError("INVALID_POLICY", `policy of agent '${checked.name}': ${reasons.join("; ")}.`);
-  }
-  const definition = { ...rest, policy };
-  Object.defineProperty(definition, BRAND, { value: true });
-  return Object.freeze(definition) as AgentDefinition;
+  if (reasons.length === 0) return definition;
+  throw new DroverError("INVALID_POLICY", `policy of agent '${definition.name}': ${reasons.join("; ")}.`);
+}
+
+/** The same definition under another policy. */
+export function withPolicy(definition: AgentDefinition, policy: EffectivePolicy): AgentDefinition {
+  const made = { ...definition, policy };
+  Object.defineProperty(made, BRAND, { value: true });
+  return Object.freeze(made);
 }
 
 export function isAgentDefinition(value: unknown): value is AgentDefinition {
@@ -110,9 +122,8 @@ export function toolNamesOf({ tools = [], middleware = [], policy }: WithTools):
   return all.flatMap((tool) => ("name" in tool && typeof tool.name === "string" ? [tool.name] : []));
 }
 
-function distinctToolNames(spec: WithTools): string[] {
-  const names = toolNamesOf(spec);
+function assertDistinct(names: readonly string[]): void {
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice === undefined) return names;
+  if (twice === undefined) return;
   throw new DroverError("INVALID_AGENT", `defineAgent: tools: two tools are named '${twice}'; rename one.`);
 }

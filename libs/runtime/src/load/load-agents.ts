@@ -1,4 +1,6 @@
+import { resolve } from "node:path";
 import { DroverError } from "@drover/contracts";
+import { readFleetPolicy } from "../fleet/read.js";
 import type { Environment } from "../models/index.js";
 import { readConfigFile } from "./config-file.js";
 import { atPlace, importExport } from "./import-export.js";
@@ -9,6 +11,8 @@ export interface LoadOptions {
   root: string;
   /** The environment of the process: keys of providers, credentials. */
   env: Environment;
+  /** The fleet's policy, a JSON file; a relative path begins at `root`. */
+  fleetPolicy?: string | undefined;
 }
 
 export interface AgentRegistry {
@@ -22,16 +26,19 @@ export interface AgentRegistry {
  * and the path of the key, and not when a run needs it.
  * @throws DroverError INVALID_AGENT, INVALID_POLICY, UNKNOWN_MODEL_PROVIDER, MISSING_API_KEY
  */
-export async function loadAgents({ root, env }: LoadOptions): Promise<AgentRegistry> {
+export async function loadAgents({ root, env, fleetPolicy }: LoadOptions): Promise<AgentRegistry> {
+  const fleet = fleetPolicy === undefined ? undefined : await readFleetPolicy(resolve(root, fleetPolicy));
   const config = await readConfigFile(root, env);
   const agents: LoadedAgent[] = [];
   for (const entry of config.graphs) {
     const where = `${config.path}: graphs.${entry.name}`;
     const exported = await importExport(root, entry, where);
     agents.push(
-      await toLoadedAgent(exported, { root, entry, where, env: config.env }).catch((error: unknown) => {
-        throw atPlace(error, where, "the agent could not be built");
-      }),
+      await toLoadedAgent(exported, { root, entry, where, env: config.env, fleet }).catch(
+        (error: unknown) => {
+          throw atPlace(error, where, "the agent could not be built");
+        },
+      ),
     );
   }
   return registryOf(agents);

@@ -6,6 +6,8 @@ import { buildAgent } from "../agent/build-agent.js";
 import { type CompiledGraph, compiledGraphIn } from "../agent/compiled-graph.js";
 import { type AgentDefinition, isAgentDefinition } from "../agent/define-agent.js";
 import { resolveModels } from "../agent/models.js";
+import { withFleetPolicy } from "../fleet/apply.js";
+import type { FleetPolicy } from "../fleet/read.js";
 import type { Environment } from "../models/index.js";
 import { recursionLimitOf } from "../policy/recursion-limit.js";
 import type { GraphEntry } from "./config-file.js";
@@ -18,6 +20,8 @@ export interface LoadedAgent {
   readonly description: string | undefined;
   /** Undefined for a graph that was not made by `defineAgent`: it has no policy. */
   readonly definition: AgentDefinition | undefined;
+  /** The policy of the fleet that the definition's was put under. */
+  readonly fleet?: FleetPolicy | undefined;
   /** Supersteps of one activation; undefined leaves it to the graph. */
   readonly recursionLimit: number | undefined;
   /**
@@ -32,6 +36,7 @@ interface Origin {
   entry: GraphEntry;
   where: string;
   env: Environment;
+  fleet: FleetPolicy | undefined;
 }
 
 type GraphFunction = (config?: Record<string, unknown>) => unknown;
@@ -48,7 +53,7 @@ export async function toLoadedAgent(exported: unknown, origin: Origin): Promise<
         `the definition is named '${value.name}'; give it and its key in langgraph.json one name.`,
       );
     }
-    return loadDefinition(value, origin.env, entry.description);
+    return loadDefinition(value, origin.env, entry.description, origin.fleet);
   }
   const graph = graphOf(value);
   const perRun = typeof exported === "function" && exported.length > 0;
@@ -65,16 +70,19 @@ export async function toLoadedAgent(exported: unknown, origin: Origin): Promise<
 
 /** The agent of a definition, without a file. Throws MISSING_API_KEY and its kind. */
 export async function loadDefinition(
-  definition: AgentDefinition,
+  given: AgentDefinition,
   env: Environment,
   description?: string,
+  fleet?: FleetPolicy,
 ): Promise<LoadedAgent> {
+  const definition = fleet ? withFleetPolicy(given, fleet) : given;
   const graph = buildAgent(definition, await resolveModels(definition, env));
   return {
     name: definition.name,
     version: definition.version,
     description: definition.description ?? description,
     definition,
+    fleet,
     recursionLimit: recursionLimitOf(definition),
     compile: async () => graph,
   };

@@ -27,7 +27,7 @@ export function approvalRuleFor(policy: EffectivePolicy, tool: string): Approval
 }
 
 /** What is worse for an agent comes later. */
-const BY_HARSHNESS: readonly OnExpire[] = ["approve", "reject", "fail"];
+export const BY_HARSHNESS: readonly OnExpire[] = ["approve", "reject", "fail"];
 
 /**
  * The terms of one question about calls of these tools: whoever answers is an assignee of each, the shortest time
