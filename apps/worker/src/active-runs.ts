@@ -10,6 +10,8 @@ export interface ActiveRun {
 /** The runs that this process works on, and the way to stop them. */
 export class ActiveRuns {
   private readonly runs = new Map<string, AbortController>();
+  /** Claims whose answer is not known yet, by run. */
+  private readonly claiming = new Map<string, number>();
   /** Fires when the worker is asked to leave: runs stop at their next step boundary. */
   readonly drain = new AbortController();
 
@@ -17,8 +19,24 @@ export class ActiveRuns {
     return this.runs.size;
   }
 
+  /** Whether the run is worked on, or about to be claimed. */
   has(run: RunRef): boolean {
-    return this.runs.has(memberOf(run));
+    const member = memberOf(run);
+    return this.runs.has(member) || this.claiming.has(member);
+  }
+
+  /** A claim is on its way; the function that this gives must be called when its answer is known. */
+  claims(run: RunRef): () => void {
+    const member = memberOf(run);
+    this.claiming.set(member, (this.claiming.get(member) ?? 0) + 1);
+    let isAnswered = false;
+    return () => {
+      if (isAnswered) return;
+      isAnswered = true;
+      const others = (this.claiming.get(member) ?? 1) - 1;
+      if (others > 0) this.claiming.set(member, others);
+      else this.claiming.delete(member);
+    };
   }
 
   /** Registers a run; `done` must be called at its end, whatever happened. */

@@ -32,10 +32,10 @@ type Taken = Extract<Claimed, { what: "claimed" }>;
 export async function work(context: WorkerContext, pointer: Pointer): Promise<void> {
   const scope = await pausedScope(context, pointer);
   if (scope && (await park(context.state, context.queue, pointer, scope))) return;
-  const claimed = await claim(context, pointer);
+  const { claimed, active } = await claim(context, pointer);
   if (claimed.what === "elsewhere") return leaveForAnother(context, pointer, claimed.agent);
-  if (claimed.what === "stale") return;
-  const active = context.activeRuns.begin(claimed.lease);
+  if (claimed.what === "early") return context.state.indexes.noteEarly(pointer, claimed.until);
+  if (claimed.what !== "claimed" || !active) return;
   try {
     const published = publish(context.state, context.queue, [claimed.transition]).catch((error) =>
       context.logger.warn({ error }, "a transition waits to be published"),
@@ -55,18 +55,27 @@ async function pausedScope(context: WorkerContext, pointer: Pointer): Promise<Pa
 }
 
 /** The claim is noted in the same flight as it is made, so that a crash right after it leaves a trace. */
-async function claim(context: WorkerContext, pointer: Pointer): Promise<Claimed> {
+async function claim(
+  context: WorkerContext,
+  pointer: Pointer,
+): Promise<{ claimed: Claimed; active: ActiveRun | null }> {
+  const { activeRuns, state } = context;
   const worker = context.workerId();
   const member = memberOf(pointer);
-  const [, claimed] = await Promise.all([
-    context.state.workers.noteClaim(worker, member),
-    context.state.runs.claim(pointer, pointer.seq, worker, context.versions),
-  ]);
-  // A second delivery of a run that this worker has must not make it forget the first.
-  if (claimed.what !== "claimed" && !context.activeRuns.has(pointer)) {
-    await context.state.workers.dropClaim(worker, member);
+  const answered = activeRuns.claims(pointer);
+  try {
+    const [, claimed] = await Promise.all([
+      state.workers.noteClaim(worker, member),
+      state.runs.claim(pointer, pointer.seq, worker, context.versions),
+    ]);
+    if (claimed.what === "claimed") return { claimed, active: activeRuns.begin(claimed.lease) };
+    answered();
+    // A second delivery of a run that this worker has, or is about to have, must not make it forget the first.
+    if (claimed.what !== "held" && !activeRuns.has(pointer)) await state.workers.dropClaim(worker, member);
+    return { claimed, active: null };
+  } finally {
+    answered();
   }
-  return claimed;
 }
 
 /** Another worker may have the agent; after a while the run ends with an error that says so. */

@@ -15,5 +15,7 @@ export type Pointer = z.output<typeof pointerSchema>;
 /** A pointer with what the queue needs to order it. */
 export interface Dispatch extends Pointer {
   delayMs: number;
+  /** When the delay began, in milliseconds by Redis's clock. Default: now, by the clock of this process. */
+  from?: number;
   priority: number;
 }

@@ -13,7 +13,9 @@ export async function announce(
   queue: RunQueue,
   transitions: readonly Transition[],
 ): Promise<void> {
-  await queue.add(transitions.map((t) => t.dispatch).filter((d): d is Dispatch => d !== null));
+  await queue.add(
+    transitions.flatMap(({ dispatch, at }): Dispatch[] => (dispatch ? [{ ...dispatch, from: at }] : [])),
+  );
   await queue.notices.send(state, transitions);
   await state.indexes.apply(transitions);
 }
@@ -46,8 +48,12 @@ export async function change<T extends { transition: Transition | null }>(
     await state.indexes.unmark(mark, [thread]);
     return made;
   } catch (error) {
-    // What was refused changed nothing. Where publishing failed, the mark stays for the sweeper.
-    if (isDroverError(error) && !STORE_IS_AWAY.has(error.code)) await state.indexes.unmark(mark, [thread]);
+    // Where publishing failed, the mark stays for the sweeper. What was refused changed nothing, unless the same
+    // change was made just before and its reply was lost on the way: then that one is to be published.
+    if (isDroverError(error) && !STORE_IS_AWAY.has(error.code)) {
+      await publish(state, queue, await state.runs.unpublished(thread));
+      await state.indexes.unmark(mark, [thread]);
+    }
     throw error;
   }
 }

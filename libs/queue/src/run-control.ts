@@ -46,9 +46,16 @@ export async function resumeScope(state: State, queue: RunQueue, scope: PauseSco
   await state.workers.pause(scope, false);
   let resumed = 0;
   for (;;) {
-    const members = await state.workers.unpark(scope, PAGE);
-    if (members.length === 0) return resumed;
-    const back = await Promise.all(members.map((member) => redeliver(state, queue, refOf(member))));
+    const members = new Set(await state.workers.parked(scope, PAGE));
+    if (members.size === 0) return resumed;
+    const back = await Promise.all(
+      [...members].map(async (member) => {
+        const isBack = await redeliver(state, queue, refOf(member));
+        // Only now: who dies in between leaves it for the next one to resume the scope.
+        await state.workers.unpark(scope, member);
+        return isBack;
+      }),
+    );
     resumed += back.filter(Boolean).length;
   }
 }

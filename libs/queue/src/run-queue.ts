@@ -2,7 +2,7 @@
  * BullMQ's queue of pointers, and nothing else of BullMQ. A job is one delivery of one activation: its id follows
  * from (run, seq, delivery), and it is removed when it ends, so that nothing about a run is only known here.
  */
-import type { Dispatch, Pointer } from "@drover/contracts";
+import { type Dispatch, type Pointer, pointerSchema } from "@drover/contracts";
 import type { Keys, Redis } from "@drover/state";
 import { type BulkJobOptions, type ConnectionOptions, Queue } from "bullmq";
 import { Notices } from "./notices.js";
@@ -45,10 +45,13 @@ export class RunQueue {
     return (await this.queue.getJob(jobId(pointer))) !== undefined;
   }
 
-  /** Pointers that a worker took from the queue before `at`, in milliseconds, and has not ended. */
-  async fetchedBefore(at: number): Promise<Pointer[]> {
+  /** Pointers that a worker took from the queue and has not ended. */
+  async fetched(): Promise<Pointer[]> {
     const jobs = await this.queue.getActive(0, MOST_FETCHED);
-    return jobs.filter((job) => job && (job.processedOn ?? at) < at).map((job) => job.data);
+    return jobs.flatMap((job) => {
+      const pointer = pointerSchema.safeParse(job?.data);
+      return pointer.success ? [pointer.data] : [];
+    });
   }
 
   async counts(): Promise<QueueCounts> {
@@ -90,6 +93,7 @@ function optionsOf(d: Dispatch): BulkJobOptions {
     removeOnComplete: true,
     removeOnFail: true,
     ...(d.delayMs > 0 ? { delay: d.delayMs } : {}),
+    ...(d.from === undefined ? {} : { timestamp: d.from }),
     ...(d.priority > 0 ? { priority: d.priority } : {}),
   };
 }

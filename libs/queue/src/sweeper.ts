@@ -8,19 +8,19 @@ import type { AnswerReader } from "./approvals.js";
 import { expireApprovals } from "./expiry.js";
 import { change, publish } from "./publisher.js";
 import { redeliver } from "./run-control.js";
-import type { RunQueue } from "./run-queue.js";
+import { jobId, type RunQueue } from "./run-queue.js";
 
-export const REPAIRS = ["takeover", "outbox", "pointer", "deadline", "approval", "purge"] as const;
+export const REPAIRS = ["takeover", "outbox", "pointer", "early", "deadline", "approval", "purge"] as const;
 export type Repair = (typeof REPAIRS)[number];
 
 /** Milliseconds that a producer has to publish what it wrote, before the sweeper does it. */
 const OUTBOX_GRACE_MS = 5000;
 /** Milliseconds that an activation is left on the queue before the queue is asked whether it has it. */
 const POINTER_GRACE_MS = 15_000;
-/** Milliseconds that a worker has to claim what it fetched. */
-const CLAIM_GRACE_MS = 3000;
-/** Milliseconds after a worker was found gone for which what was fetched is looked at. */
+/** Milliseconds after a worker was found gone for which what was fetched is looked at in every round. */
 const AFTER_DEATH_MS = 60_000;
+/** Every so many rounds it is looked at anyway: Redis's reply with a job may have been lost on the way. */
+const FETCHED_ROUNDS = 10;
 const PAGE = 200;
 
 const TOO_LATE: ErrorInfo = {
@@ -33,6 +33,10 @@ export class Sweeper {
   private short = 0;
   /** When a worker was last found gone, by this process's monotonic clock; a new sweeper may have missed one. */
   private goneAt = performance.now();
+
+  private rounds = 0;
+  /** The deliveries that were fetched and not claimed at the last look. */
+  private unclaimed = new Set<string>();
 
   constructor(
     private readonly state: State,
@@ -48,7 +52,8 @@ export class Sweeper {
     if (!(await this.holdsLease(leaseMs))) return;
     const now = await this.state.indexes.now();
     this.note("takeover", await this.takeOver());
-    this.note("pointer", await this.redeliverUnclaimed(now));
+    this.note("pointer", await this.redeliverUnclaimed());
+    this.note("early", await this.redeliverEarly(now));
     this.note("outbox", await this.publishMarked(now));
     this.note("pointer", await this.redeliverLost(now));
     this.note("deadline", await this.endOverdue(now));
@@ -94,14 +99,30 @@ export class Sweeper {
 
   /**
    * What a worker that is gone had fetched and not yet claimed: BullMQ itself would give it back only when its lock
-   * is over. A worker that lives claims what it fetched at once, and a second delivery does no harm.
+   * is over. A worker that lives claims at once what it fetched: what two looks find is not claimed by anyone. A
+   * second delivery does no harm.
    */
-  private async redeliverUnclaimed(now: number): Promise<number> {
-    if (performance.now() - this.goneAt > AFTER_DEATH_MS) return 0;
-    const fetched = await this.queue.fetchedBefore(now - CLAIM_GRACE_MS);
-    const due = await this.state.indexes.areDue(fetched);
-    const back = await Promise.all(due.map((run) => redeliver(this.state, this.queue, run)));
+  private async redeliverUnclaimed(): Promise<number> {
+    this.rounds += 1;
+    const isAfterDeath = performance.now() - this.goneAt < AFTER_DEATH_MS;
+    if (!isAfterDeath && this.unclaimed.size === 0 && this.rounds % FETCHED_ROUNDS !== 0) return 0;
+    const due = await this.state.indexes.areDue(await this.queue.fetched());
+    const stuck = due.filter((pointer) => this.unclaimed.has(jobId(pointer)));
+    this.unclaimed = new Set(due.map(jobId));
+    const back = await Promise.all(stuck.map((run) => redeliver(this.state, this.queue, run)));
     return back.filter(Boolean).length;
+  }
+
+  /** Runs that a worker with a wrong clock was given before their delay was over. */
+  private async redeliverEarly(now: number): Promise<number> {
+    const runs = await this.state.indexes.early(now, PAGE);
+    await Promise.all(
+      runs.map(async (run) => {
+        await redeliver(this.state, this.queue, run);
+        await this.state.indexes.dropEarly(run);
+      }),
+    );
+    return runs.length;
   }
 
   /**

@@ -5,13 +5,16 @@
 --   'final'       status, endedBy, error (JSON or ''), output (bytes or '')
 --   'interrupted' checkpoint id, then of each approval: id, title, JSON, milliseconds until it expires or ''
 --   'again'       kind of the next activation, delay ms, error (JSON or ''), 1 if it spends an attempt
--- Returns {'settled', transition} | {'already'} | {'lost'}
+-- Returns {'settled', transition} | {'already', transition that may not be published yet, if there is one} | {'lost'}
 local run_id, seq, what = ARGV[1], ARGV[2], ARGV[7]
 local keys = keys_of(KEYS[1], run_id)
 local retention = retention_of(ARGV[5])
 
 local f = redis.call('HMGET', keys.run, 'settled', 'cancel', 'attempt', 'seq')
-if f[1] and tonumber(f[1]) >= tonumber(seq) then return {'already'} end
+if f[1] and tonumber(f[1]) >= tonumber(seq) then
+  -- Perhaps by this very call, whose reply was lost.
+  return {'already', redis.call('HGET', keys.outbox, run_id .. ':' .. (redis.call('HGET', keys.run, 'version') or '')) or nil}
+end
 if f[4] ~= seq or not holds(keys.thread, ARGV[3], ARGV[4]) then return {'lost'} end
 
 local now = now_ms()

@@ -47,10 +47,12 @@ export function connect({ url, role, commandTimeoutMs = 10_000, onError }: Conne
 /** Makes whatever fails on the connection fail with a DroverError: callers see no error of the client's. */
 function inOurWords(redis: Redis): void {
   const send = redis.sendCommand.bind(redis);
-  redis.sendCommand = (command, stream) => {
+  // A Cluster's takes more than the type says.
+  redis.sendCommand = (...args: Parameters<typeof send>) => {
+    const [command] = args;
     const { reject } = command;
     command.reject = (error) => reject(asDroverError(error) as Error);
-    return send(command, stream);
+    return send(...args);
   };
 }
 

@@ -3,7 +3,7 @@ import type { Redis } from "./connect.js";
 import type { Keys } from "./keys.js";
 import { leaseLost } from "./refusals.js";
 import type { Retention } from "./retention.js";
-import { loadScript, replyWords, runScript } from "./scripts.js";
+import { loadScript, newToken, replyWords, runScript } from "./scripts.js";
 
 const effect = loadScript("effect");
 
@@ -11,7 +11,7 @@ const effect = loadScript("effect");
 export function createEffects(redis: Redis, keys: Keys, lease: Lease, retention: Retention): Effects {
   const k = keys.thread(lease.tenant, lease.threadId);
   const call = async (what: "claim" | "commit" | "release", id: string, result = "") => {
-    const args = [lease.epoch, lease.worker, what, id, retention.threads, result];
+    const args = [lease.epoch, lease.worker, what, id, retention.threads, result, newToken()];
     const reply = replyWords(await runScript(redis, effect, [k.thread, k.effects], args));
     if (reply.what === "lost") throw leaseLost(lease);
     return reply;

@@ -143,6 +143,22 @@ export class Indexes {
     return runs.filter((_, i) => scores[i] !== null);
   }
 
+  /** Notes a run that was delivered before its delay was over, until then. */
+  async noteEarly(run: RunRef, until: number): Promise<void> {
+    await this.redis.zadd(this.keys.index("early"), until, memberOf(run));
+  }
+
+  /** Runs that were delivered too early and whose delay was over before `at`. */
+  async early(at: number, limit: number): Promise<RunRef[]> {
+    const key = this.keys.index("early");
+    const members = await this.redis.zrange(key, "-inf", String(at), "BYSCORE", "LIMIT", 0, limit);
+    return members.map(refOf);
+  }
+
+  async dropEarly(run: RunRef): Promise<void> {
+    await this.redis.zrem(this.keys.index("early"), memberOf(run));
+  }
+
   async countDue(): Promise<number> {
     return this.redis.zcard(this.keys.index("due"));
   }

@@ -20,7 +20,7 @@ import type { Keys } from "./keys.js";
 import { decodePayload } from "./payload.js";
 import { answeredBefore, idempotencyConflict, leaseLost, notAnswerable, unknownRun } from "./refusals.js";
 import { type Retention, retentionArg } from "./retention.js";
-import { loadScript, replyWords, runScript, type Script, type ScriptArg } from "./scripts.js";
+import { loadScript, newToken, replyWords, runScript, type Script, type ScriptArg } from "./scripts.js";
 import { type Settlement, settlementArgs } from "./settlement.js";
 import { type Closing, isSameMessage, type StoredAnswer } from "./stored-answer.js";
 import { outboxField, parseTransition, parseTransitions, type ThreadRef } from "./transitions.js";
@@ -53,8 +53,12 @@ export type Claimed =
   | { what: "claimed"; lease: Lease; activation: Activation; maxAttempts: number; transition: Transition }
   /** Nothing to do: the activation is over, was replaced, or another worker has it. */
   | { what: "stale" }
+  /** This worker has it already, by another delivery. */
+  | { what: "held" }
   /** This worker does not have the agent. */
-  | { what: "elsewhere"; agent: string };
+  | { what: "elsewhere"; agent: string }
+  /** Its delay is not over: it was delivered by a clock that is wrong. */
+  | { what: "early"; until: number };
 
 export class RunStore {
   constructor(
@@ -111,8 +115,11 @@ export class RunStore {
       sourcesOf("running").join(","),
       JSON.stringify(agents),
       this.retention.eventsLength,
+      newToken(),
     ]);
     if (what === "elsewhere") return { what, agent: String(rest[0]) };
+    if (what === "early") return { what, until: Number(rest[0]) };
+    if (what === "held" && String(rest[0]) === worker) return { what };
     if (what !== "claimed") return { what: "stale" };
     const [
       epoch,
@@ -155,7 +162,10 @@ export class RunStore {
     };
   }
 
-  /** Throws LEASE_LOST where another worker has the thread. Null where this activation was settled before. */
+  /**
+   * Throws LEASE_LOST where another worker has the thread. Null where this activation was settled before and all
+   * have learnt of it.
+   */
   async settle(lease: Lease, usage: Usage, settlement: Settlement): Promise<Transition | null> {
     const { what, rest } = await this.run(scripts.settle, lease, [
       lease.seq,
@@ -167,7 +177,7 @@ export class RunStore {
       ...settlementArgs(settlement),
     ]);
     if (what === "lost") throw leaseLost(lease);
-    return what === "settled" ? parseTransition(lease, rest[0]) : null;
+    return rest.length > 0 ? parseTransition(lease, rest[0]) : null;
   }
 
   /**

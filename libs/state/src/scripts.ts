@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { DroverError } from "@drover/contracts";
 import type { Redis } from "./connect.js";
@@ -92,6 +92,11 @@ function isConnectionError(error: Error): boolean {
   return /Connection is closed|max retries per request|Command timed out|Stream isn't writeable/.test(
     error.message,
   );
+}
+
+/** Names one call of a script, so that it knows itself again where it is sent a second time. */
+export function newToken(): string {
+  return randomUUID().slice(-12);
 }
 
 /** The first element of a script's reply says what happened. */

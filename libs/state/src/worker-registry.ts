@@ -148,8 +148,13 @@ export class WorkerRegistry {
     await this.redis.rpush(this.keys.index(`parked:${encodeId(scope)}`), pointer);
   }
 
-  /** Takes up to `limit` pointers of a scope that goes on. */
-  async unpark(scope: string, limit: number): Promise<string[]> {
-    return (await this.redis.lpop(this.keys.index(`parked:${encodeId(scope)}`), limit)) ?? [];
+  /** Up to `limit` pointers that were put aside for a scope, the first ones first. */
+  async parked(scope: string, limit: number): Promise<string[]> {
+    return this.redis.lrange(this.keys.index(`parked:${encodeId(scope)}`), 0, String(limit - 1));
+  }
+
+  /** Forgets a pointer that is on its way again. */
+  async unpark(scope: string, pointer: string): Promise<void> {
+    await this.redis.lrem(this.keys.index(`parked:${encodeId(scope)}`), "0", pointer);
   }
 }
