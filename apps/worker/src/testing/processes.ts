@@ -19,6 +19,8 @@ export interface WorkerProcess {
 export interface Fleet {
   ledger: () => Record<string, unknown>[];
   start(env?: Record<string, string>): Promise<WorkerProcess>;
+  /** Kills every worker; others may be started after it. */
+  killAll(): Promise<void>;
   /** Ends every worker that is left, the hard way. */
   end(): Promise<void>;
 }
@@ -29,6 +31,10 @@ export function createFleet(redisUrl: string, prefix: string, root = project): F
   const ledgerFile = join(folder, "ledger.jsonl");
   writeFileSync(ledgerFile, "");
   const workers: WorkerProcess[] = [];
+  const killAll = async (): Promise<void> => {
+    for (const worker of workers) worker.kill("SIGKILL");
+    await Promise.all(workers.map((worker) => worker.exited));
+  };
   return {
     ledger: () =>
       readFileSync(ledgerFile, "utf8")
@@ -76,9 +82,9 @@ export function createFleet(redisUrl: string, prefix: string, root = project): F
       });
       return worker;
     },
+    killAll,
     async end() {
-      for (const worker of workers) worker.kill("SIGKILL");
-      await Promise.all(workers.map((worker) => worker.exited));
+      await killAll();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,136 @@
+import { fileURLToPath } from "node:url";
+import { isDroverError } from "@drover/contracts";
+import { type RedisServer, startRedis } from "@drover/embedded";
+import { Client, type RunHandle } from "@drover/queue";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createFleet, type Fleet } from "./testing/processes.js";
+
+const project = fileURLToPath(new URL("../testing/messages/", import.meta.url));
+
+let server: RedisServer;
+let client: Client;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  server = await startRedis();
+  client = new Client({ redisUrl: server.url, prefix: "a", readAnswer: (_, answer) => answer });
+  fleet = createFleet(server.url, "a", project);
+  await fleet.start();
+});
+afterAll(async () => {
+  await client.close();
+  await fleet.end();
+  await server.stop();
+});
+
+const code = (wanted: string) => (error: unknown) => isDroverError(error, wanted as never);
+const paid = (amount: number) => fleet.ledger().filter((line) => line.amount === amount).length;
+const approve = { decisions: [{ type: "approve" as const }] };
+
+async function asked(
+  agent: string,
+  tool: string,
+  amount: number,
+): Promise<{ handle: RunHandle; approvalId: string }> {
+  const handle = await client.enqueueRun({
+    agent,
+    input: JSON.stringify([{ name: tool, args: { amount } }]),
+  });
+  const run = await handle.result({ timeoutMs: 15_000 });
+  expect(run.status).toBe("interrupted");
+  return { handle, approvalId: run.approvals[0] ?? "" };
+}
+
+describe("an approval whose time is over", () => {
+  it("is rejected, approved, or ends its run, as the policy of its tool says", async () => {
+    const [rejected, approved, failed] = await Promise.all([
+      asked("expiring", "pay_reject", 1),
+      asked("expiring", "pay_approve", 2),
+      asked("expiring", "pay_fail", 3),
+    ]);
+    const end = { timeoutMs: 15_000, stopAtInterrupt: false };
+    expect((await rejected.handle.result(end)).output).toMatch(/^Nobody decided in time/);
+    expect((await approved.handle.result(end)).output).toBe("pay_approve 2");
+    expect(await failed.handle.result(end)).toMatchObject({
+      status: "error",
+      error: { code: "APPROVAL_EXPIRED" },
+    });
+    expect([1, 2, 3].map(paid)).toEqual([0, 1, 0]);
+    for (const { approvalId } of [rejected, approved, failed]) {
+      expect(await client.approvals.get(approvalId)).toMatchObject({
+        status: "expired",
+        audit: { door: "expiry" },
+      });
+      await expect(client.decide(approvalId, approve)).rejects.toSatisfy(code("APPROVAL_EXPIRED"));
+    }
+    expect(await client.approvals.list()).toEqual([]);
+  });
+
+  it("waits until then, and says until when", async () => {
+    const { handle, approvalId } = await asked("expiring", "pay_slow", 4);
+    const approval = await client.approvals.get(approvalId);
+    expect((approval.expiresAt ?? 0) - approval.createdAt).toBe(600_000);
+    await client.decide(approvalId, { ...approve, decidedBy: "ada" });
+    expect((await handle.result({ timeoutMs: 15_000 })).output).toBe("pay_slow 4");
+    expect(await client.approvals.get(approvalId)).toMatchObject({
+      status: "answered",
+      audit: { door: "client", verified: true },
+    });
+  });
+});
+
+describe("who may answer", () => {
+  it("a local operator says who decided, and the policy names that person", async () => {
+    const { handle, approvalId } = await asked("guarded", "pay", 11);
+    await expect(client.decide(approvalId, approve)).rejects.toThrow(/decidedBy/);
+    await expect(client.decide(approvalId, { ...approve, decidedBy: "bo" })).rejects.toSatisfy(
+      code("NOT_PERMITTED"),
+    );
+    expect((await client.approvals.get(approvalId)).status).toBe("pending");
+    await client.decide(approvalId, { ...approve, decidedBy: "ada" });
+    expect((await handle.result({ timeoutMs: 15_000 })).output).toBe("pay 11");
+  });
+});
+
+describe("an agent that changed since it asked", () => {
+  it("is not given the answer unless the operator says so; nothing is answered by being refused", async () => {
+    const first = await asked("payer", "pay", 21);
+    const second = await asked("payer", "pay", 22);
+    await fleet.killAll();
+    const next = await fleet.start({ AGENT_VERSION: "2" });
+    await expect.poll(async () => (await client.state.workers.list()).length, { timeout: 15_000 }).toBe(1);
+    await expect(client.decide(first.approvalId, approve)).rejects.toThrow(/version 1 of 'payer'.*have 2/);
+    await client.approvals.decide(first.approvalId, approve, { onVersionMismatch: "resume" });
+    expect(await first.handle.result({ timeoutMs: 15_000 })).toMatchObject({
+      status: "success",
+      output: "pay 21",
+      agentVersion: "2",
+    });
+    // Where a worker still has the old version, that one goes on, however many have the new one.
+    const old = await fleet.start({ AGENT_VERSION: "1" });
+    await client.decide(second.approvalId, approve);
+    expect(await second.handle.result({ timeoutMs: 15_000 })).toMatchObject({
+      status: "success",
+      agentVersion: "1",
+    });
+    expect(
+      fleet
+        .ledger()
+        .filter((line) => line.amount === 22)
+        .map((line) => line.pid),
+    ).toEqual([old.pid]);
+    expect(next.pid).not.toBe(old.pid);
+  }, 60_000);
+});
+
+describe("a personal datum in a question", () => {
+  it("is not in what a reviewer sees, nor kept from what a reviewer types", async () => {
+    const handle = await client.enqueueRun({
+      agent: "private",
+      input: JSON.stringify([{ name: "pay", args: { amount: 31, memo: "for ann@example.com" } }]),
+    });
+    const run = await handle.result({ timeoutMs: 15_000 });
+    const approval = await client.approvals.get(run.approvals[0] ?? "");
+    expect(JSON.stringify(approval)).not.toContain("ann@example.com");
+  });
+});
