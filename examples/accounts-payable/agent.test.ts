@@ -1,4 +1,4 @@
-import { loadDefinition } from "@drover/runtime";
+import { describeAgent, loadDefinition } from "@drover/runtime";
 import { describe, expect, it } from "vitest";
 import { agent } from "./agent.js";
 import { needsApproval } from "./approval.js";
@@ -37,4 +37,32 @@ it("asks finance from fifty million rupiah on", () => {
   expect(needsApproval(request({ lines: lines(50_000_000) }))).toBe(true);
   expect(needsApproval(request({ lines: [{ debit: "many" }] }))).toBe(true);
   expect(needsApproval(request({}))).toBe(false);
+});
+
+it("does everything in the order that its guardrails need", async () => {
+  const { behaviours, settings } = describeAgent(await loadDefinition(agent, {}));
+  expect(behaviours.map(({ moment, name }) => `${moment}: ${name}`)).toEqual([
+    "around the model: fallback",
+    "around the model: model retry",
+    "around the model: limit of model calls",
+    "around the model: PII rules",
+    "after the model: guards",
+    "after the model: limits of tool calls",
+    "after the model: approval",
+    "around a tool: guards",
+    "around a tool: approval",
+    "around a tool: tool retry",
+    "around a tool: tool errors",
+    "around a tool: once",
+    "around a tool: limits of tool calls",
+    "around a tool: PII rules",
+  ]);
+  const inEffect = Object.fromEntries(settings.map(({ path, value }) => [path, value]));
+  expect(inEffect).toMatchObject({
+    "modelCalls.onLimit": "end",
+    "modelRetry.onFailure": "error",
+    "toolRetry.0.onFailure": "continue",
+    "toolCalls.2.onLimit": "error",
+    "toolErrors.default": "message",
+  });
 });

@@ -1,5 +1,4 @@
 import { DroverError, isDroverError } from "@drover/contracts";
-import type { LoadedAgent } from "@drover/runtime";
 import type { Command } from "commander";
 import { localAgents } from "../agents.js";
 import { act, type Cli } from "../cli.js";
@@ -17,9 +16,11 @@ export function add(program: Command): void {
     .action(act(list));
   agents
     .command("show")
-    .description("Shows an agent of this project: its model, tools and policy.")
+    .description(
+      "Shows an agent of this project: what it does in which order and why, and its policy in effect.",
+    )
     .argument("<name>")
-    .addHelpText("after", "\nExample:\n  $ drover agents show receipts --json | jq .policy")
+    .addHelpText("after", "\nExample:\n  $ drover agents show receipts --json | jq .settings")
     .action(act(show));
 }
 
@@ -69,44 +70,35 @@ async function show(cli: Cli, name: string): Promise<ExitCode | undefined> {
   if (!agents) {
     throw new DroverError("UNKNOWN_AGENT", `There is no langgraph.json in ${config.root} or above.`);
   }
-  const agent = agents.get(name);
+  const { describeAgent } = await import("@drover/runtime");
   const model = modelOf(name, agents);
-  const policy = policyOf(agent);
-  out.value({
-    name,
-    version: agent.version,
-    description: agent.description ?? null,
-    model,
-    tools: toolsOf(agent),
-    policy,
-  });
+  const agent = describeAgent(agents.get(name));
+  const { behaviours, settings } = agent;
+  out.value({ ...agent, model });
   out.fields([
     ["agent", name],
     ["version", agent.version],
     ["description", agent.description],
     ["model", model ?? "as the graph has it"],
     ["", offlineNotice(model)],
-    ["tools", toolsOf(agent).join(", ")],
-    ...Object.entries(policy ?? {}).map(([key, value]): [string, string] => [`policy.${key}`, brief(value)]),
+    ["fallbacks", agent.models.slice(1).map(brief).join(", ")],
+    ["tools", agent.tools.join(", ")],
+    ["most steps", agent.recursionLimit === null ? null : String(agent.recursionLimit)],
+    ["fleet's policy", agent.fleetPolicy],
   ]);
+  if (behaviours.length > 0) {
+    out.line("\nWhat happens, in order; of one moment the first is the outermost:");
+    out.table(
+      [{ head: "Moment" }, { head: "Behaviour" }, { head: "Why there", least: 40 }],
+      behaviours.map(({ moment, name: what, why }) => [moment, what, why]),
+    );
+  }
+  if (settings.length > 0) {
+    out.line("\nThe policy in effect:");
+    out.table(
+      [{ head: "Setting" }, { head: "Value", least: 20 }, { head: "From" }],
+      settings.map(({ path, value, from }) => [path, brief(value), from]),
+    );
+  }
   return undefined;
-}
-
-function toolsOf({ definition }: LoadedAgent): string[] {
-  return (definition?.tools ?? []).flatMap((tool) =>
-    "name" in tool && typeof tool.name === "string" ? [tool.name] : [],
-  );
-}
-
-/** The policy as JSON: functions are named as such, what is empty is left out. */
-function policyOf({ definition }: LoadedAgent): Record<string, unknown> | null {
-  if (!definition) return null;
-  const plain = JSON.parse(
-    JSON.stringify(definition.policy, (_, value: unknown) =>
-      typeof value === "function" ? "(function)" : value instanceof RegExp ? String(value) : value,
-    ),
-  ) as Record<string, unknown>;
-  const isEmpty = (value: unknown): boolean =>
-    typeof value === "object" && value !== null && Object.keys(value).length === 0;
-  return Object.fromEntries(Object.entries(plain).filter(([, value]) => !isEmpty(value)));
 }
