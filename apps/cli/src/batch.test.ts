@@ -222,7 +222,7 @@ describe("a run", () => {
     expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(/RESULT_TIMEOUT: .*it goes on/)]);
   });
 
-  it("is refused over the limit, with an unknown agent, and with a key that meant another", async () => {
+  it("is refused over the limit and with an unknown agent", async () => {
     const input = ["--input", "x".repeat(3000)];
     const large = await type(["run", "clerk", ...input], { DROVER_MAX_PAYLOAD_BYTES: "2000" });
     expect([large.code, large.stderr]).toEqual([
@@ -231,9 +231,6 @@ describe("a run", () => {
     ]);
     const unknown = await type(["run", "clark", "-i", "a"]);
     expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining("Known are: clerk.")]);
-    await client.enqueueRun({ agent: "clerk", input: "a", idempotencyKey: "k1" });
-    const other = await type(["run", "clerk", "-i", "b", "--key", "k1"]);
-    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("IDEMPOTENCY_CONFLICT")]);
   });
 
   it("of a paused queue waits until the queue goes on", async () => {
@@ -254,9 +251,7 @@ describe("a run", () => {
 });
 
 describe("dead letters", () => {
-  it("are listed, and only they can be dropped", async () => {
-    const listed = await type(["dead-letters", "list"]);
-    expect(listed.stdout).toContain("There are no dead letters.");
+  it("are all that can be dropped", async () => {
     const words = ["runs", "list", "--status", "error", "--code", "AGENT_ERROR", "--limit", "1", "--json"];
     const [run] = (await type(words)).values();
     expect(run).toMatchObject({ status: "error", error: { code: "AGENT_ERROR" } });
