@@ -9,6 +9,7 @@ export * from "./ids.js";
 export * from "./interrupt.js";
 export * from "./lease.js";
 export * from "./message.js";
+export * from "./message-schema.js";
 export * from "./notice.js";
 export * from "./outcome.js";
 export * from "./parse.js";
