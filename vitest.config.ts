@@ -1,24 +1,18 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const lib = (name: string) => fileURLToPath(new URL(`./libs/${name}/src/index.ts`, import.meta.url));
+const libs = fileURLToPath(new URL("./libs", import.meta.url));
 
 /** Tests run the sources; processes that tests start run the build. `npm test` builds before it runs them. */
 export default defineConfig({
   resolve: {
-    alias: Object.fromEntries(
-      [
-        "contracts",
-        "telemetry",
-        "redaction",
-        "documents",
-        "embedded",
-        "state",
-        "queue",
-        "runtime",
-        "chaos",
-      ].map((name) => [`@drover/${name}`, lib(name)]),
-    ),
+    alias: [
+      { find: /^@drover\/(state)\/(\w+)$/, replacement: `${libs}/$1/src/$2/index.ts` },
+      {
+        find: /^@drover\/(contracts|telemetry|redaction|documents|embedded|state|queue|runtime|chaos)$/,
+        replacement: `${libs}/$1/src/index.ts`,
+      },
+    ],
   },
   test: {
     include: ["{libs,apps,examples,scripts}/**/*.test.{ts,mjs}"],

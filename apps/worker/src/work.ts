@@ -16,7 +16,8 @@ import {
 } from "@drover/contracts";
 import { change, type PauseScope, park, publish, scopesOf, settle } from "@drover/queue";
 import { execute, type LoadedAgent, type Services } from "@drover/runtime";
-import { type Claimed, createCounters, createEffects, memberOf, RedisSaver } from "@drover/state";
+import { type Claimed, createCounters, createEffects, memberOf } from "@drover/state";
+import { RedisSaver } from "@drover/state/checkpoints";
 import { type ActiveRun, LEASE_IS_LOST } from "./active-runs.js";
 import type { WorkerContext } from "./context.js";
 import { EventWriter } from "./event-writer.js";

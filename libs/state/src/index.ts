@@ -1,5 +1,4 @@
 export * from "./batch-store.js";
-export * from "./checkpoints/index.js";
 export * from "./connect.js";
 export * from "./counters.js";
 export * from "./dead-letters.js";
@@ -7,7 +6,6 @@ export * from "./effects.js";
 export * from "./event-log.js";
 export * from "./indexes.js";
 export * from "./keys.js";
-export * from "./memory/index.js";
 export * from "./payload.js";
 export * from "./refusals.js";
 export * from "./retention.js";

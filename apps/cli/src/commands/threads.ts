@@ -82,7 +82,7 @@ async function show(
 }
 
 async function readState(client: Client, threadId: string): Promise<ThreadState | null> {
-  const { RedisSaver } = await import("@drover/state");
+  const { RedisSaver } = await import("@drover/state/checkpoints");
   const { redis, keys } = client.state;
   const saver = new RedisSaver({ redis, keys, tenant: client.tenant });
   const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
