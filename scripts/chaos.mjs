@@ -10,7 +10,16 @@ const number = (value, fallback) => (value === undefined ? fallback : Number(val
 const text = { type: "string" };
 const { values } = parseArgs({
   options: {
-    ...{ runs: text, workers: text, seed: text, "lease-ms": text, "settle-ms": text, agents: text },
+    ...{
+      runs: text,
+      workers: text,
+      seed: text,
+      "lease-ms": text,
+      "settle-ms": text,
+      "every-ms": text,
+      only: text,
+      agents: text,
+    },
     ...{ json: { type: "boolean", default: false }, "crash-points": { type: "boolean", default: false } },
     yes: { type: "boolean", default: false },
   },
@@ -26,7 +35,11 @@ async function run() {
   const workers = number(values.workers, 4);
   const leaseMs = number(values["lease-ms"], 5000);
   const settleMs = number(values["settle-ms"], 90_000);
-  const result = await chaos.runChaos({ seed, runs, workers, leaseMs, settleMs, onProgress: say });
+  const result = await chaos.runChaos({
+    ...{ seed, runs, workers, leaseMs, settleMs, onProgress: say },
+    ...(values["every-ms"] ? { everyMs: Number(values["every-ms"]) } : {}),
+    ...(values.only ? { only: values.only.split(",") } : {}),
+  });
   console.log(JSON.stringify(result.report, null, values.json ? 0 : 2));
   if (result.faults.length === 0) return 0;
   const command = `npm run chaos -- --seed ${seed} --runs ${runs} --workers ${workers} --lease-ms ${leaseMs}`;

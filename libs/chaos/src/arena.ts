@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client, type ClientOptions } from "@drover/queue";
 import { resumeValue, validateAnswer } from "@drover/runtime";
-import { connect, createKeys, openState, type Redis, type State } from "@drover/state";
+import { connect, createKeys, openState, type Redis, type State, Subscriptions } from "@drover/state";
 import { WorkerProcess } from "./fleet.js";
 import type { Happening } from "./history.js";
 import { type LedgerLine, readLedger } from "./ledger.js";
@@ -47,7 +47,9 @@ export class Arena {
     readonly observer: Client,
     /** The observer's own connection. */
     readonly direct: Redis,
+    private readonly listener: Redis,
     readonly state: State,
+    readonly subscriptions: Subscriptions,
   ) {}
 
   static async open(options: ArenaOptions): Promise<Arena> {
@@ -62,6 +64,7 @@ export class Arena {
     };
     const disturbed = { ...over, redisUrl: network.through(redis.url), commandTimeoutMs: 3000 };
     const direct = connect({ url: redis.url, role: "worker" });
+    const listener = connect({ url: redis.url, role: "subscriber" });
     const arena = new Arena(
       redis,
       ledgerFile,
@@ -70,9 +73,11 @@ export class Arena {
       network,
       new Client(disturbed),
       new Client(disturbed),
-      new Client({ ...over, redisUrl: redis.url }),
+      new Client({ ...over, redisUrl: redis.url, commandTimeoutMs: 120_000 }),
       direct,
+      listener,
       openState({ redis: direct, prefix: PREFIX }),
+      new Subscriptions(listener),
     );
     for (const clockMs of options.clocks) {
       arena.slots.push({ network: await Network.to(redis.port), worker: null, clockMs });
@@ -143,6 +148,7 @@ export class Arena {
     await Promise.all(this.slots.map(({ worker }) => worker?.kill()));
     await Promise.allSettled([this.producer.close(), this.reviewer.close(), this.observer.close()]);
     this.direct.disconnect();
+    this.listener.disconnect();
     await Promise.all(
       [this.producerNetwork, ...this.slots.map(({ network }) => network)].map((p) => p.close()),
     );

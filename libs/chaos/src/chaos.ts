@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { builtInAgents, builtInProject, type ChaosAgent } from "./agents.js";
 import { Arena } from "./arena.js";
@@ -7,7 +8,7 @@ import { Disturber } from "./disturb.js";
 import type { Happening, RunHistory } from "./history.js";
 import type { LedgerLine } from "./ledger.js";
 import { checkLists, leftovers } from "./leftovers.js";
-import { makePlan, type Plan } from "./plan.js";
+import { type ChaosEvent, makePlan, type Plan } from "./plan.js";
 import { Producer, refOf } from "./producer.js";
 import { type ChaosReport, countFaults, type Fault, percentile } from "./report.js";
 import { Takeovers } from "./takeovers.js";
@@ -29,6 +30,10 @@ export interface ChaosOptions {
   agents?: readonly ChaosAgent[];
   /** Milliseconds after the last disturbance in which every run must have ended. Default 90,000. */
   settleMs?: number;
+  /** Milliseconds between two disturbances, on average. Default 800: less than a fleet bears for ever. */
+  everyMs?: number;
+  /** The kinds of disturbances. Default: all. */
+  only?: readonly ChaosEvent[];
   /** Told what happens, a line at a time. */
   onProgress?: (line: string) => void;
 }
@@ -39,6 +44,7 @@ export interface ChaosResult {
   plan: Plan;
   faults: Fault[];
   histories: RunHistory[];
+  takenOver: { run: string; ms: number }[];
   ledger: LedgerLine[];
   happenings: Happening[];
 }
@@ -54,7 +60,15 @@ export async function runChaos(options: ChaosOptions = {}): Promise<ChaosResult>
   const { seed = 1, runs = 100, workers = 4, leaseMs = 5000, concurrency = 10, settleMs = 90_000 } = options;
   const agents = options.agents ?? builtInAgents;
   const progress = options.onProgress ?? (() => {});
-  const plan = makePlan({ seed, runs, workers, leaseMs, agents });
+  const plan = makePlan({
+    seed,
+    runs,
+    workers,
+    leaseMs,
+    agents,
+    everyMs: options.everyMs,
+    only: options.only,
+  });
   const started = performance.now();
   const arena = await Arena.open({
     root: options.root ?? builtInProject,
@@ -71,7 +85,8 @@ export async function runChaos(options: ChaosOptions = {}): Promise<ChaosResult>
     await play(arena, plan, histories, agents, takeovers, settleMs, progress);
     progress("all is over, checking");
     const faults = await check(arena, plan, histories, agents, settleMs);
-    const times = takeovers.measure(histories);
+    const takenOver = takeovers.measure(histories);
+    const times = takenOver.map(({ ms }) => ms);
     const report: ChaosReport = {
       seed,
       runs,
@@ -81,7 +96,8 @@ export async function runChaos(options: ChaosOptions = {}): Promise<ChaosResult>
       takeoverMs: { p50: percentile(times, 0.5), p95: percentile(times, 0.95), max: percentile(times, 1) },
       durationMs: Math.round(performance.now() - started),
     };
-    return { report, plan, faults, histories, ledger: arena.ledger(), happenings: arena.happenings };
+    const { happenings } = arena;
+    return { report, plan, faults, histories, takenOver, ledger: arena.ledger(), happenings };
   } finally {
     await arena.close();
   }
@@ -100,6 +116,7 @@ async function play(
   const producer = new Producer(arena, new Map(agents.map((agent) => [agent.name, agent])), BATCH);
   const disturber = new Disturber(arena, byLabel, takeovers, BATCH);
   const late = new AbortController();
+  setMaxListeners(0, late.signal);
   const begin = performance.now();
   const until = (at: number) => sleep(Math.max(0, at - (performance.now() - begin)));
   const lives = histories.map(async (history) => {

@@ -15,6 +15,9 @@ export function checkThread(
   return [...checkOrder(histories), ...checkLimit(thread, agent, lines)];
 }
 
+/** Milliseconds by which a run may begin before its delay is over: as much as clocks in step may differ. */
+const CLOCKS_DIFFER_MS = 100;
+
 /** Invariant 3. A run whose acceptance is not known has no place in the order. */
 function checkOrder(histories: readonly RunHistory[]): Fault[] {
   const faults: Fault[] = [];
@@ -24,7 +27,7 @@ function checkOrder(histories: readonly RunHistory[]): Fault[] {
     if (history.acceptance !== "accepted" || !began) continue;
     const { delayMs, label } = history.plan;
     const wait = momentOf(began) - (history.record?.createdAt ?? 0);
-    if (wait < delayMs) {
+    if (wait < delayMs - CLOCKS_DIFFER_MS) {
       faults.push({
         kind: "orderBroken",
         run: label,

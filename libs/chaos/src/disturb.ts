@@ -89,6 +89,8 @@ export class Disturber {
       worker.signal("SIGCONT");
       return;
     }
+    // Before it is ready there is nothing that it could hand over.
+    if (event.what === "drain" && !worker.isReady) return;
     worker.isExpectedToEnd = true;
     this.note(event, `worker ${worker.pid} ${event.what === "kill" ? "killed" : "sent away"}`);
     if (event.what === "kill") {

@@ -17,6 +17,8 @@ export interface WorkerSettings {
   concurrency: number;
   /** Milliseconds by which its clock is wrong. */
   clockMs?: number;
+  /** The address of a module that the process imports first. */
+  preload?: string;
   env?: Record<string, string>;
 }
 
@@ -27,6 +29,7 @@ export class WorkerProcess {
   /** The exit code; null where a signal ended it. */
   readonly exited: Promise<number | null>;
   hasExited = false;
+  isReady = false;
   /** Whether the harness ended it, so that its end is no surprise. */
   isExpectedToEnd = false;
   private readonly child: ChildProcess;
@@ -36,7 +39,7 @@ export class WorkerProcess {
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
-        NODE_OPTIONS: `--import=${clock}`,
+        NODE_OPTIONS: `--import=${settings.preload ?? clock}`,
         REDIS_URL: settings.redisUrl,
         DROVER_PREFIX: settings.prefix,
         DROVER_ROOT: settings.root,
@@ -59,7 +62,9 @@ export class WorkerProcess {
       const read = (data: Buffer): void => {
         for (const line of data.toString().split("\n").filter(Boolean)) {
           this.logs.push(line);
-          if (line.includes('"worker ready"')) resolve();
+          if (!line.includes('"worker ready"')) continue;
+          this.isReady = true;
+          resolve();
         }
         this.logs.splice(0, this.logs.length - LOG_LINES);
       };

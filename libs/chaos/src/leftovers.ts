@@ -12,8 +12,8 @@ export interface Leftovers {
 
 /** Keys that are there for as long as Drover is. The rest of a name is a tenant. */
 const PERMANENT =
-  /^(workers|agents|pauses|marks|due|deadlines|expiring|runs:[^:]+(:\w+)?|approvals:[^:]+(:runs)?|batches:[^:]+)$/;
-const BULL = /:runs:(id|meta|events|marker|stalled-check|stalled|pc|limiter)$/;
+  /^(workers|agents|pauses|marks|due|deadlines|early|expiring|runs:[^:]+(:\w+)?|approvals:[^:]+(:runs)?|batches:[^:]+)$/;
+const BULL = /:[a-z]+:(id|meta|events|marker|stalled-check|stalled|pc|limiter)$/;
 
 /** Reads everything. Meant for a harness's own Redis. */
 export async function leftovers(state: State, queue: RunQueue): Promise<Leftovers> {
@@ -27,7 +27,7 @@ export async function leftovers(state: State, queue: RunQueue): Promise<Leftover
     slots.push(`the queue holds ${active} active, ${waiting} waiting, ${delayed} delayed jobs`);
   const index = keys.index("");
   const workers = new Set(await redis.zrange(`${index}workers`, 0, "-1"));
-  for (const name of ["due", "marks", "deadlines"]) {
+  for (const name of ["due", "marks", "deadlines", "early"]) {
     const left = await redis.zrange(`${index}${name}`, 0, "-1");
     if (left.length > 0) slots.push(`${name} holds ${left.slice(0, 5).join(", ")}`);
   }

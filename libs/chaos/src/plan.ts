@@ -69,13 +69,18 @@ export interface PlanOptions {
   workers: number;
   leaseMs: number;
   agents: readonly ChaosAgent[];
+  /** The time between two disturbances, on average. Default 800. */
+  everyMs?: number | undefined;
+  /** The kinds of disturbances. Default: all. */
+  only?: readonly ChaosEvent[] | undefined;
 }
 
 /** How many runs a second are enqueued. */
 const RATE = 4;
 const RUNS_A_THREAD = 3;
 
-export function makePlan({ seed, runs, workers, leaseMs, agents }: PlanOptions): Plan {
+export function makePlan(options: PlanOptions): Plan {
+  const { seed, runs, workers, agents } = options;
   const random = seeded(seed);
   const durationMs = Math.max(8000, (runs / RATE) * 1000);
   const planned = planRuns(random, runs, durationMs, agents);
@@ -84,7 +89,7 @@ export function makePlan({ seed, runs, workers, leaseMs, agents }: PlanOptions):
     durationMs,
     runs: planned,
     clocks: Array.from({ length: workers }, () => clock(random)),
-    events: planEvents(random, planned, durationMs, workers, leaseMs),
+    events: planEvents(random, planned, durationMs, options),
   };
 }
 
@@ -128,7 +133,7 @@ function clock(random: Random): number {
   return random.pick([-3_600_000, -90_000, -3000, 3000, 90_000, 3_600_000]);
 }
 
-/** What comes how often: about one a second in all. */
+/** What comes how often, against the others. Each comes once before any comes again. */
 const MIX: readonly (readonly [ChaosEvent, number])[] = [
   ["kill", 10],
   ["stop", 6],
@@ -143,19 +148,22 @@ const MIX: readonly (readonly [ChaosEvent, number])[] = [
   ["cancel", 9],
   ["pause", 4],
 ];
-const EVERY_MS = 900;
 
 function planEvents(
   random: Random,
   runs: readonly PlannedRun[],
   durationMs: number,
-  workers: number,
-  leaseMs: number,
+  { workers, leaseMs, everyMs = 800, only }: PlanOptions,
 ): PlannedEvent[] {
-  const kinds = MIX.flatMap(([kind, weight]) => Array<ChaosEvent>(weight).fill(kind));
-  const count = Math.round(durationMs / EVERY_MS);
+  const mix = MIX.filter(([kind]) => only?.includes(kind) ?? true);
+  const once = random.shuffle(mix.map(([kind]) => kind));
+  const more = mix.flatMap(([kind, weight]) => Array<ChaosEvent>(weight).fill(kind));
+  const count = Math.round(durationMs / everyMs);
   const times = Array.from({ length: count }, () => random.int(1000, durationMs)).sort((a, b) => a - b);
-  return times.map((at) => ({ at, ...planEvent(random, random.pick(kinds), at, runs, workers, leaseMs) }));
+  return times.map((at, i) => {
+    const what = once[i] ?? random.pick(more);
+    return { at, ...planEvent(random, what, at, runs, workers, leaseMs) };
+  });
 }
 
 /** A plain Omit would make one shape of the union's members. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, type Approval, isDroverError, isFinal, type RunRequest } from "@drover/contracts";
 import type { Client } from "@drover/queue";
+import { followEvents } from "@drover/state";
 import type { ChaosAgent, Task } from "./agents.js";
 import type { Arena } from "./arena.js";
 import type { RunHistory } from "./history.js";
@@ -72,21 +73,12 @@ export class Producer {
   }
 
   private async follow(history: RunHistory, signal: AbortSignal): Promise<void> {
-    const handle = await this.arena.observer.run(history.runId ?? "").catch(() => null);
-    const events = handle ? handle.events({ signal }) : this.unlisted(history, signal);
+    const { state, subscriptions } = this.arena;
+    const events = followEvents(state.redis, state.keys, subscriptions, refOf(history), { signal });
     for await (const event of events) {
       if (event.type !== "status") continue;
       if (event.status === "interrupted") await this.answer(history, signal);
-      if (isFinal(event.status)) history.seen = await this.arena.state.reader.run(refOf(history));
-    }
-  }
-
-  /** The indexes may learn of an accepted run a moment later: after its producer's own crash, with the sweeper. */
-  private async *unlisted(history: RunHistory, signal: AbortSignal) {
-    while (!signal.aborted) {
-      const handle = await this.arena.observer.run(history.runId ?? "").catch(() => null);
-      if (handle) return yield* handle.events({ signal });
-      await sleep(AGAIN_MS);
+      if (isFinal(event.status)) history.seen = await state.reader.run(refOf(history));
     }
   }
 

@@ -6,6 +6,7 @@ export interface Random {
   int(least: number, most: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
+  shuffle<T>(list: readonly T[]): T[];
 }
 
 /** Mulberry32: 32 bits of state are enough for plans. */
@@ -24,5 +25,10 @@ export function seeded(seed: number): Random {
     int,
     chance: (probability) => next() < probability,
     pick: <T>(list: readonly T[]): T => list[int(0, list.length - 1)] as T,
+    shuffle: (list) =>
+      list
+        .map((item) => ({ item, at: next() }))
+        .sort((a, b) => a.at - b.at)
+        .map(({ item }) => item),
   };
 }

@@ -30,14 +30,16 @@ export class Takeovers {
     }
   }
 
-  /** Milliseconds from each kill to the next claim of each run that the worker had, where there was one. */
-  measure(histories: Iterable<RunHistory>): number[] {
+  /** Each run that a killed worker had, and the milliseconds until it was claimed again, where it was. */
+  measure(histories: Iterable<RunHistory>): { run: string; ms: number }[] {
     const byRun = new Map([...histories].map((history) => [history.runId, history]));
     return this.orphaned.flatMap(({ runId, seq, at }) => {
-      const next = byRun
-        .get(runId)
-        ?.events.find((event) => event.type === "status" && event.status === "running" && event.seq > seq);
-      return next ? [Math.max(0, Number(next.id.split("-")[0]) - at)] : [];
+      const history = byRun.get(runId);
+      const next = history?.events.find(
+        (event) => event.type === "status" && event.status === "running" && event.seq > seq,
+      );
+      if (!history || !next) return [];
+      return [{ run: history.plan.label, ms: Math.max(0, Number(next.id.split("-")[0]) - at) }];
     });
   }
 }

@@ -1,0 +1,109 @@
+/** A worker is killed at every command of a run in turn; whoever takes the run over must bring it to the same end. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type RedisServer, startRedis } from "@drover/embedded";
+import { builtInAgents, builtInProject, type ChaosAgent } from "./agents.js";
+import { type Ended, runOnce } from "./crash-run.js";
+import { LEDGER_VARIABLE } from "./ledger.js";
+
+export type When = "before" | "after";
+
+export interface CrashPointsOptions {
+  /** Default: the harness's own `steps`, `nested`, `parallel` and `approver`. */
+  agents?: readonly ChaosAgent[];
+  root?: string;
+  /** Only each `every`th point, from the first on. Default 1: all of them. */
+  every?: number;
+  /** How many points are tried at a time. Default 2. */
+  atOnce?: number;
+  onProgress?: (line: string) => void;
+}
+
+export interface AgentCrashPoints {
+  agent: string;
+  /** Commands of one undisturbed run. */
+  commands: number;
+  /** How many kills were tried. */
+  points: number;
+  /** What ended otherwise than the undisturbed run; empty if nothing did. */
+  differences: string[];
+  /** The most requests to a model beyond those of the undisturbed run. */
+  repeatedModelCalls: number;
+  /** The longest time from a kill to the end of the run, in milliseconds. */
+  longestMs: number;
+}
+
+const TRIED = ["steps", "nested", "parallel", "approver"];
+
+export async function runCrashPoints(
+  options: CrashPointsOptions = {},
+): Promise<{ agents: AgentCrashPoints[] }> {
+  const agents = options.agents ?? builtInAgents.filter(({ name }) => TRIED.includes(name));
+  const folder = mkdtempSync(join(tmpdir(), "drover-crash-"));
+  const ledger = join(folder, "ledger.jsonl");
+  writeFileSync(ledger, "");
+  // Whoever takes over lives in this very process.
+  process.env[LEDGER_VARIABLE] = ledger;
+  const redis = await startRedis();
+  try {
+    const found: AgentCrashPoints[] = [];
+    for (const agent of agents) found.push(await tryAgent(agent, { redis, ledger, folder }, options));
+    return { agents: found };
+  } finally {
+    delete process.env[LEDGER_VARIABLE];
+    await redis.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Place {
+  redis: RedisServer;
+  ledger: string;
+  folder: string;
+}
+
+async function tryAgent(
+  agent: ChaosAgent,
+  { redis, ledger, folder }: Place,
+  { root = builtInProject, every = 1, atOnce = 2, onProgress = () => {} }: CrashPointsOptions,
+): Promise<AgentCrashPoints> {
+  const countFile = join(folder, `${agent.name}.txt`);
+  const settings = { agent, root, ledger, redisUrl: redis.url };
+  const model = await runOnce({ ...settings, label: `${agent.name}-0`, countFile });
+  const names = readFileSync(countFile, "utf8").split("\n").filter(Boolean);
+  onProgress(`${agent.name}: ${names.length} commands, undisturbed: ${told(model)}`);
+  const points = names.flatMap((name, i) =>
+    i % every === 0 ? (["before", "after"] as const).map((when) => ({ at: i + 1, when, name })) : [],
+  );
+  const result: AgentCrashPoints = {
+    agent: agent.name,
+    commands: names.length,
+    points: points.length,
+    differences: [],
+    repeatedModelCalls: 0,
+    longestMs: 0,
+  };
+  const queue = [...points];
+  const lane = async (): Promise<void> => {
+    for (let point = queue.shift(); point; point = queue.shift()) {
+      const { at, when, name } = point;
+      const label = `${agent.name}-${at}-${when}`;
+      const ended = await runOnce({ ...settings, label, crash: { at, when } });
+      const here = `killed ${when} command ${name}: `;
+      if (told(ended) !== told(model))
+        result.differences.push(`${here}${told(ended)} instead of ${told(model)}`);
+      result.repeatedModelCalls = Math.max(result.repeatedModelCalls, ended.modelCalls - model.modelCalls);
+      result.longestMs = Math.max(result.longestMs, ended.recoveryMs);
+      onProgress(`${agent.name}: ${here}${ended.recoveryMs} ms`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return result;
+}
+
+/** What must be the same. Labels are left out of the output. */
+function told({ status, endedBy, code, output, questions, once, label }: Ended): string {
+  const shown = JSON.stringify(output)?.replaceAll(label, "<run>");
+  return JSON.stringify({ status, endedBy, code, output: shown, questions, once });
+}
