@@ -12,6 +12,6 @@ export function isRetryOn(value: unknown): value is RetryOn {
 /** By class, and by its name too: a tool's package may have a copy of its own. */
 export function isRetried(retryOn: RetryOn, error: Error): boolean {
   if (!Array.isArray(retryOn)) return retryOn(error);
-  const { name } = error;
-  return retryOn.some((kind) => error instanceof kind || name === kind.name);
+  const names = [error.name, error.constructor.name];
+  return retryOn.some((kind) => error instanceof kind || names.includes(kind.name));
 }
