@@ -64,6 +64,14 @@ describe("how a run ends", () => {
     });
   });
 
+  it("what it remembers is known to the tenant's other threads, and to no other tenant", async () => {
+    await run("rememberer", { id: "one" });
+    expect(await run("rememberer", { id: "two" })).toMatchObject({ output: { steps: ["one"] } });
+    expect(await run("rememberer", { id: "three" }, { tenant: "other" })).toMatchObject({
+      output: { steps: [] },
+    });
+  });
+
   it("questions of a plain graph, answered one after the other", async () => {
     const handle = await client.enqueueRun({ agent: "asker", input: { id: "q" } });
     for (const [i, question] of ["first?", "second?"].entries()) {

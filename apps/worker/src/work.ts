@@ -7,17 +7,16 @@ import {
   DroverError,
   type ErrorInfo,
   isDroverError,
-  type Lease,
   noUsage,
   type Outcome,
   type Pointer,
-  type Redactor,
   type Transition,
 } from "@drover/contracts";
 import { change, type PauseScope, park, publish, scopesOf, settle } from "@drover/queue";
-import { execute, type LoadedAgent, type Services } from "@drover/runtime";
+import { execute, type LoadedAgent } from "@drover/runtime";
 import { type Claimed, createCounters, createEffects, memberOf } from "@drover/state";
 import { RedisSaver } from "@drover/state/checkpoints";
+import { RedisStore } from "@drover/state/memory";
 import { type ActiveRun, LEASE_IS_LOST } from "./active-runs.js";
 import type { WorkerContext } from "./context.js";
 import { EventWriter } from "./event-writer.js";
@@ -100,6 +99,7 @@ async function run(
   active: ActiveRun,
 ): Promise<Outcome> {
   const { state, activeRuns, env, metrics } = context;
+  const { redis, keys, retention } = state;
   const redactor = context.redactorOf(activation.agent);
   const { runId, threadId, agent, tenant, attempt } = activation;
   const logger = context.logger.child({ runId, threadId, agent, tenant, attempt }, { redactor });
@@ -111,9 +111,17 @@ async function run(
   logger.info({ kind: activation.kind, seq: activation.seq }, "run taken");
   try {
     const outcome = await execute(context.agent(agent) as LoadedAgent, activation, {
-      checkpointer: checkpointerOf(context, lease, redactor),
-      counters: createCounters(state.redis, state.keys, lease),
-      effects: createEffects(state.redis, state.keys, lease, state.retention),
+      checkpointer: new RedisSaver({
+        redis,
+        keys,
+        tenant,
+        lease,
+        redactor,
+        retentionSeconds: retention.threads,
+      }),
+      store: new RedisStore({ redis, keys, tenant, redactor }),
+      counters: createCounters(redis, keys, lease),
+      effects: createEffects(redis, keys, lease, retention),
       redactor,
       signal: active.signal,
       drain: activeRuns.drain.signal,
@@ -128,24 +136,6 @@ async function run(
   } finally {
     for (const timer of timers) clearTimeout(timer);
   }
-}
-
-/** LangGraph's type says that versions are numbers; it only compares and passes them on, and ours are texts. */
-function checkpointerOf(
-  { state }: WorkerContext,
-  lease: Lease,
-  redactor: Redactor,
-): Services["checkpointer"] {
-  const { redis, keys, retention } = state;
-  const saver = new RedisSaver({
-    redis,
-    keys,
-    tenant: lease.tenant,
-    lease,
-    redactor,
-    retentionSeconds: retention.threads,
-  });
-  return saver as unknown as Services["checkpointer"];
 }
 
 function limitTime(

@@ -118,6 +118,9 @@ describe("enqueueRun", () => {
     await expect(other.run(runId)).rejects.toSatisfy(code("UNKNOWN_RUN"));
     await expect(other.cancelRun(runId)).rejects.toSatisfy(code("UNKNOWN_RUN"));
     expect(await other.listRuns()).toEqual([]);
+    await expect(other.enqueueRun({ agent: "clerk", input: "x", tenant: "default" })).rejects.toThrow(
+      /names tenant/,
+    );
     await other.close();
   });
 });

@@ -107,7 +107,7 @@ export class Client {
     const accepted = await startRuns(
       this.state,
       this.queue,
-      requests.map((request) => ({ tenant: this.tenant, ...request })),
+      requests.map((request) => this.ofTenant(request)),
       {
         maxPayloadBytes: this.options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD,
         redactorOf: this.options.redactorOf ?? (() => NO_REDACTION),
@@ -263,6 +263,15 @@ export class Client {
       }),
     );
     return runs.filter((run): run is Run => run !== null);
+  }
+
+  private ofTenant(request: RunRequest): RunRequest {
+    if (request.tenant === undefined || request.tenant === this.tenant)
+      return { ...request, tenant: this.tenant };
+    throw new DroverError(
+      "INVALID_INPUT",
+      `The run names tenant '${request.tenant}' and this client is '${this.tenant}'; open a client for each tenant.`,
+    );
   }
 
   private async knownAgents(): Promise<string[]> {

@@ -59,6 +59,17 @@ export const asker = new StateGraph(State)
   .addEdge("second", END)
   .compile();
 
+/** Remembers ids in LangGraph's store, across threads, and gives those that it knew before. */
+export const rememberer = new StateGraph(State)
+  .addNode("remembers", async (state, { store }) => {
+    const known = await store.search(["ids"]);
+    await store.put(["ids"], state.id, { seen: true });
+    return { steps: known.map((item) => item.key) };
+  })
+  .addEdge(START, "remembers")
+  .addEdge("remembers", END)
+  .compile();
+
 export const killer = new StateGraph(State)
   .addNode("dies", () => process.kill(process.pid, "SIGKILL"))
   .addEdge(START, "dies")

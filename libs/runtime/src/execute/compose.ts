@@ -57,6 +57,7 @@ export function compose(
       signal: services.signal,
       control,
       durability: "sync",
+      ...(services.store ? { store: services.store } : {}),
       callbacks: run.callbacks,
       streamMode: ["values", ...new Set(activation.streamMode)],
       ...(recursionLimit === undefined ? {} : { recursionLimit }),

@@ -1,11 +1,13 @@
 import type { Counters, Effects, Redactor, RunEventData } from "@drover/contracts";
 import type { Logger, Metrics } from "@drover/telemetry";
-import type { BaseCheckpointSaver } from "@langchain/langgraph";
+import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import type { Environment, Prices } from "../models/index.js";
 
 /** What one activation is executed with. The worker makes them; everything that writes is fenced by its lease. */
 export interface Services {
   checkpointer: BaseCheckpointSaver;
+  /** LangGraph's long-term memory of the run's tenant. Default: the graph's own, or none. */
+  store?: BaseStore;
   counters: Counters;
   effects: Effects;
   redactor: Redactor;
