@@ -8,6 +8,8 @@ import { setupOrExit } from "./setup.mjs";
 const BENCHMARKS = {
   throughput: "one worker against the same agent in one process, and against plain BullMQ",
   checkpoints: "size, round trips and times of a thread's checkpoints after 10, 100 and 300 turns",
+  approvals:
+    "listing a page of 10,000 questions that wait, and deciding one, while a worker has free slots only",
 };
 
 const args = process.argv.slice(2);

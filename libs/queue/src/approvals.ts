@@ -9,7 +9,7 @@ import {
 import { answeredBefore, notAnswerable, type State } from "@drover/state";
 import { change } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
-import { versionForAnswer } from "./versions.js";
+import { versionForAnswer, versionsThere } from "./versions.js";
 
 /** Checks an answer against its question and gives the value that the graph resumes with. Throws INVALID_DECISION. */
 export type AnswerReader = (approval: Approval, answer: Answer) => unknown;
@@ -63,21 +63,24 @@ export async function answerApproval(
   given: Answer,
   deciding: Deciding,
 ): Promise<Approval> {
-  const approval = await getApproval(state, approvalId, tenant);
+  const [approval, versionsOf] = await Promise.all([
+    getApproval(state, approvalId, tenant),
+    versionsThere(state),
+  ]);
   const { audit } = deciding;
   if (approval.status !== "pending") {
     if (audit.messageId !== null && approval.audit?.messageId === audit.messageId) return approval;
     throw closed(approval);
   }
   assertPermitted(approval, given, audit);
-  const version = await versionForAnswer(state, approval, deciding.onVersionMismatch ?? "refuse");
+  const version = versionForAnswer(approval, versionsOf, deciding.onVersionMismatch ?? "refuse");
   const answer = (deciding.redactorOf?.(approval.agent) ?? NO_REDACTION).value(given, "approval");
   const value = deciding.read(approval, answer);
   const stored = { interruptId: approval.interruptId, value, answer, audit };
   await change(state, queue, approval, async () => ({
     transition: await state.runs.resume(approval, approvalId, stored, { version }),
   }));
-  return getApproval(state, approvalId, tenant);
+  return state.reader.approval(approval, approvalId);
 }
 
 function closed(approval: Approval): DroverError {
