@@ -219,8 +219,8 @@ export const edit_placeholder = editing("edit_placeholder", {
 export const edit_older = editing("edit_older", { triggerTokens: 80, keepMessages: 1 });
 export const edit_at_least = editing("edit_at_least", {
   trigger: { tokens: 80 },
-  keep: { messages: 5 },
-  clearAtLeast: 1,
+  keep: { messages: 1 },
+  clearAtLeast: 1000,
 });
 export const edit_approx = editing(
   "edit_approx",

@@ -1,0 +1,91 @@
+import { describe, expect } from "vitest";
+import { proofs, type Stage, textOf } from "../../testing/features/stage.js";
+
+const { proves } = proofs();
+const sent = (stage: Stage, i = 0) => textOf(stage.requests().at(i));
+const fine = [{ text: "fine" }];
+
+describe("piiMiddleware", () => {
+  for (const [type, text, hidden] of [
+    ["email", "mail ann@example.com", "[REDACTED_EMAIL]"],
+    ["ip", "from 192.168.10.7", "[REDACTED_IP]"],
+    ["mac_address", "card 00:1A:2B:3C:4D:5E", "[REDACTED_MAC_ADDRESS]"],
+    ["url", "see https://example.com/a", "[REDACTED_URL]"],
+  ] as const) {
+    proves(`piiType: ${type}, strategy: redact, applyToInput`, async (stage) => {
+      const run = await stage.run(`pii_${type}`, { script: fine, input: text });
+      expect(run.status).toBe("success");
+      expect(sent(stage)).toContain(hidden);
+      expect(sent(stage)).not.toContain(text.split(" ")[1]);
+    });
+  }
+  proves("piiType: credit_card, strategy: mask", async (stage) => {
+    await stage.run("pii_credit_card", { script: fine, input: "card 4111 1111 1111 1111" });
+    expect(sent(stage)).toMatch(/\*[*\s-]*1111/);
+    expect(sent(stage)).not.toContain("4111");
+  });
+  proves("strategy: hash", async (stage) => {
+    await stage.run("pii_hash", { script: fine, input: "ann@example.com" });
+    await stage.run("pii_hash", { script: fine, input: "ann@example.com" });
+    const [first, second] = stage
+      .requests()
+      .map((request) => /<email_hash:[0-9a-f]+>/.exec(textOf(request))?.[0]);
+    expect(first).toBeDefined();
+    expect(second).toBe(first);
+  });
+  proves("strategy: block", async (stage) => {
+    const run = await stage.run("pii_block", { script: fine, input: "ann@example.com" });
+    expect(run).toMatchObject({ status: "error", error: { code: "PII_BLOCKED" } });
+    expect(stage.requests()).toEqual([]);
+  });
+  proves("applyToOutput", async (stage) => {
+    const run = await stage.run("pii_output", { script: [{ text: "ask ann@example.com" }] });
+    expect(run.output).toBe("ask [REDACTED_EMAIL]");
+  });
+  proves("applyToToolResults", async (stage) => {
+    const call = { toolCalls: [{ name: "search", args: { text: "ann@example.com" } }] };
+    await stage.run("pii_tool_results", { script: [call, ...fine] });
+    const told = stage
+      .requests()
+      .at(-1)
+      ?.messages.find(({ role }) => role === "tool");
+    expect(told?.text).toBe("[REDACTED_EMAIL]");
+  });
+  for (const [how, agent, text, hidden] of [
+    ["a pattern", "pii_pattern", "key sk-abcd1234", "[REDACTED_API_KEY]"],
+    ["a RegExp", "pii_regexp", "code AB42", "[REDACTED_CODE]"],
+    ["a function", "pii_function", "a secret", "[REDACTED_WORD]"],
+  ] as const) {
+    proves(`detector: ${how}`, async (stage) => {
+      await stage.run(agent, { script: fine, input: text });
+      expect(sent(stage)).toContain(hidden);
+    });
+  }
+});
+
+describe("anthropicPromptCachingMiddleware", () => {
+  proves("enableCaching", async (stage) => {
+    await stage.run("caching_on", { script: fine });
+    expect(sent(stage)).toContain("cache_control");
+  });
+  proves("ttl", async (stage) => {
+    await stage.run("caching_hour", { script: fine });
+    expect(sent(stage)).toContain('"ttl":"1h"');
+  });
+  proves("minMessagesToCache", async (stage) => {
+    await stage.run("caching_later", { script: fine, thread: "t" });
+    await stage.run("caching_later", { script: fine, thread: "t" });
+    expect(sent(stage)).not.toContain("cache_control");
+    expect(sent(stage, 1)).toContain("cache_control");
+  });
+  proves("unsupportedModelBehavior: raise", async (stage) => {
+    expect((await stage.run("caching_raise", { script: fine })).status).toBe("error");
+  });
+});
+
+describe("providerToolSearchMiddleware", () => {
+  proves("searchableTools", async (stage) => {
+    await stage.run("tool_search", { script: fine });
+    expect(sent(stage)).toContain('"defer_loading":true');
+  });
+});
