@@ -11,7 +11,7 @@ import {
   runRequestSchema,
   type Transition,
 } from "@drover/contracts";
-import { encodePayload, idempotencyConflict, type RunRef, type State } from "@drover/state";
+import { type Admitted, encodePayload, idempotencyConflict, type RunRef, type State } from "@drover/state";
 import { announce } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
 
@@ -60,10 +60,7 @@ export async function admit(
   const announced: Promise<void>[] = [];
   for (let i = 0; i < prepared.length; i += CHUNK) {
     const chunk = prepared.slice(i, i + CHUNK);
-    const mark = await reserve(state, chunk);
-    const admitted = await Promise.all(
-      chunk.map((p) => state.runs.admit(p.run, p.request, p.payload, p.hash)),
-    );
+    const { mark, admitted } = await admitMarked(state, chunk);
     accepted.push(
       ...admitted.map(({ what, behind }, at) => ({
         run: (chunk[at] as Prepared).run,
@@ -100,13 +97,22 @@ async function announceMarked(
   );
 }
 
-/** Before anything is written for them: marks the threads, binds the idempotency keys. Gives the mark. */
-async function reserve(state: State, chunk: readonly Prepared[]): Promise<string> {
-  const [mark] = await Promise.all([
-    state.indexes.mark(chunk.map((p) => p.run)),
-    ...chunk.map((p) => bindKey(state, p)),
+/**
+ * Marks the threads and binds the idempotency keys before anything is written for them. One connection keeps its
+ * order, so that marks and runs without a key can leave in one flight; the nodes of a Cluster have no common order.
+ */
+async function admitMarked(
+  state: State,
+  chunk: readonly Prepared[],
+): Promise<{ mark: string; admitted: Admitted[] }> {
+  const marking = state.indexes.mark(chunk.map((p) => p.run));
+  const hasKeys = chunk.some((p) => p.request.idempotencyKey !== undefined);
+  if (hasKeys || state.redis.isCluster) await Promise.all([marking, ...chunk.map((p) => bindKey(state, p))]);
+  const [mark, ...admitted] = await Promise.all([
+    marking,
+    ...chunk.map((p) => state.runs.admit(p.run, p.request, p.payload, p.hash)),
   ]);
-  return mark;
+  return { mark, admitted };
 }
 
 async function bindKey(state: State, { run, request, hash }: Prepared): Promise<void> {

@@ -66,6 +66,48 @@ local function move_between_lists(t, known)
   end
 end
 
+-- New runs come by the hundred: what they add to one list is added at once.
+local added, joined = {}, {}
+
+local function add(key, score, member)
+  local list = added[key] or {}
+  added[key] = list
+  list[#list + 1] = score
+  list[#list + 1] = member
+end
+
+local function flush()
+  for key, list in pairs(added) do redis.call('ZADD', key, unpack(list)) end
+  for batch, count in pairs(joined) do
+    redis.call('HINCRBY', batch, 'total', count)
+    redis.call('HINCRBY', batch, 'n:pending', count)
+    redis.call('EXPIRE', batch, batch_retention)
+    redis.call('EXPIRE', batch .. ':runs', batch_retention)
+    changed[batch] = 'pending'
+  end
+  added, joined = {}, {}
+end
+
+-- The first that the indexes hear of a run, and that it waits. False where they heard of it before.
+local function welcome(t)
+  if t.version ~= 1 or t.status ~= 'pending' then return false end
+  local record = base .. 'run:' .. t.id
+  if redis.call('HSETNX', record, 'v', 1) == 0 then return false end
+  redis.call('HSET', record, 's', t.status, 'm', t.member, 'w', '')
+  news = news + 1
+  local runs = base .. 'runs:' .. t.tenant
+  add(runs, t.created, t.id)
+  add(runs .. ':pending', t.created, t.id)
+  if t.due then add(base .. 'due', t.at, t.due) end
+  if t.deadline then add(base .. 'deadlines', t.deadline, t.member) end
+  if t.batch then
+    local batch = base .. 'batch:' .. t.batch
+    add(batch .. ':runs', t.created, t.id)
+    joined[batch] = (joined[batch] or 0) + 1
+  end
+  return true
+end
+
 local function apply(t)
   local record = base .. 'run:' .. t.id
   local known = redis.call('HMGET', record, 'v', 's', 'w', 'u')
@@ -94,6 +136,12 @@ local function apply(t)
   if t.batch then count_in_batch(base .. 'batch:' .. t.batch, t, known[2], known[4]) end
 end
 
-for _, t in ipairs(cjson.decode(ARGV[3])) do apply(t) end
+for _, t in ipairs(cjson.decode(ARGV[3])) do
+  if not welcome(t) then
+    flush()
+    apply(t)
+  end
+end
+flush()
 for batch, status in pairs(changed) do redis.call('PUBLISH', batch, status) end
 return news
