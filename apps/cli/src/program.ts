@@ -19,7 +19,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ],
   ["runs", "list, show, cancel, retry, tail", () => import("./commands/runs.js")],
   ["threads", "show a conversation", () => import("./commands/threads.js")],
-  ["approvals", "list, show, approve, edit, reject, respond", () => import("./commands/approvals.js")],
+  ["approvals", "list, show, watch, approve, edit, reject, respond", () => import("./commands/approvals.js")],
   ["queue", "stats, pause, resume", () => import("./commands/queue.js")],
   ["dead-letters", "list, show, replay, drop", () => import("./commands/dead-letters.js")],
   ["agents", "list, show", () => import("./commands/agents.js")],

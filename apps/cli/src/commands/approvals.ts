@@ -1,45 +1,61 @@
-import { type Answer, type Approval, type Decision, DroverError } from "@drover/contracts";
-import type { AnswerReader } from "@drover/queue";
-import type { Command } from "commander";
-import { localAgents } from "../agents.js";
+import { type Decision, DroverError } from "@drover/contracts";
+import { type Command, Option } from "commander";
+import { type AnswerOf, type AnswerOptions, decide, forEachAction } from "../approvals/answering.js";
+import { type AllOptions, decideAll, type Filter, waitingApprovals } from "../approvals/selection.js";
+import { showApproval, tableOf } from "../approvals/view.js";
+import { watchApprovals } from "../approvals/watch.js";
 import { act, type Cli } from "../cli.js";
 import { withConnection } from "../connection.js";
 import type { ExitCode } from "../exit-codes.js";
 import { gathered, jsonObject, jsonValue, whole } from "../options.js";
-import { ago, counted, moment } from "../output/format.js";
-import { brief, oneLine } from "../output/text.js";
-import { noteIfNobodyWorks } from "../working-fleet.js";
+import { counted } from "../output/format.js";
 
-interface AnswerOptions {
-  by?: string;
-  comment?: string;
-}
-
-const answers = (command: Command): Command =>
+const answers = (command: Command, argument = "<approval id>"): Command =>
   command
-    .argument("<approval id>")
+    .argument(argument)
     .option("--by <name>", "who decided; kept with the answer")
-    .option("--comment <text>", "kept with the answer");
+    .option("--comment <text>", "kept with the answer")
+    .addOption(
+      new Option("--on-version-mismatch <what>", "whether it holds for another version of the agent")
+        .choices(["refuse", "resume"])
+        .default("refuse"),
+    );
+
+const filters = (command: Command): Command =>
+  command
+    .option("--agent <name>", "only those of this agent")
+    .option("--tool <name>", "only those about this tool");
+
+const many = (command: Command): Command =>
+  filters(answers(command, "[approval id]"))
+    .option("--all", "every one that waits, or that --agent and --tool choose; asks before it does it")
+    .option("--yes", "with --all: do not ask");
 
 export function add(program: Command): void {
   const approvals = program
     .command("approvals")
     .description("Answers questions of agents to people. The run goes on by itself after the answer.");
-  approvals
-    .command("list")
+  filters(approvals.command("list"))
     .description("Lists what waits for a person, oldest first.")
     .option("-n, --limit <number>", "at most this many", whole(1, 100_000), 20)
-    .addHelpText("after", "\nExample:\n  $ drover approvals list")
+    .addHelpText("after", "\nExample:\n  $ drover approvals list --agent receipts")
     .action(act(list));
+  filters(approvals.command("watch"))
+    .description("Shows what waits, and what comes, until Ctrl-C.")
+    .addHelpText("after", "\nExample:\n  $ drover approvals watch --tool post_expense")
+    .action(act(watchApprovals));
   approvals
     .command("show")
     .description("Shows a question with everything it is about.")
     .argument("<approval id>")
     .addHelpText("after", "\nExample:\n  $ drover approvals show apr_3e339c50421c8ce2af91")
     .action(act(show));
-  answers(approvals.command("approve"))
+  many(approvals.command("approve"))
     .description("Lets the tool calls happen as they are.")
-    .addHelpText("after", "\nExample:\n  $ drover approvals approve apr_3e339c50421c8ce2af91 --by ada")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ drover approvals approve apr_3e339c50421c8ce2af91 --by ada\n  $ drover approvals approve --all --tool post_expense --by ada",
+    )
     .action(act(approve));
   answers(approvals.command("edit"))
     .description("Lets the tool call happen with other arguments.")
@@ -51,7 +67,7 @@ export function add(program: Command): void {
       '\nExamples:\n  $ drover approvals edit apr_3e339c… --set amount=349.9\n  $ drover approvals edit apr_3e339c… --args \'{"company": "Northlight", "amount": 349.9}\'',
     )
     .action(act(edit));
-  answers(approvals.command("reject"))
+  many(approvals.command("reject"))
     .description("Refuses the tool calls; the agent is told why.")
     .option("-m, --message <text>", "what the agent is told")
     .addHelpText("after", '\nExample:\n  $ drover approvals reject apr_3e339c… -m "It was paid in March."')
@@ -67,91 +83,75 @@ export function add(program: Command): void {
     .action(act(respond));
 }
 
-async function list(cli: Cli, { limit }: { limit: number }): Promise<ExitCode | undefined> {
+async function list(
+  cli: Cli,
+  { limit, ...filter }: Filter & { limit: number },
+): Promise<ExitCode | undefined> {
   const { out, config } = cli;
   return withConnection(cli, {}, async ({ client }) => {
-    const found = await client.listApprovals(limit);
-    for (const approval of found) out.value(approval);
-    if (found.length === 0) {
+    let shown = 0;
+    const page: Parameters<typeof tableOf>[1][number][] = [];
+    for await (const approval of waitingApprovals(client, filter)) {
+      page.push(approval);
+      out.value(approval);
+      shown += 1;
+      if (shown === limit) break;
+    }
+    if (shown === 0) {
       out.line("Nothing waits for a person.");
       return undefined;
     }
-    out.table(
-      [
-        { head: "Approval", least: 24 },
-        { head: "Agent" },
-        { head: "Question" },
-        { head: "Since", least: 12 },
-      ],
-      found.map((approval) => [
-        approval.approvalId,
-        approval.agent,
-        questionOf(approval),
-        ago(approval.createdAt),
-      ]),
-    );
-    const all = await client.state.indexes.countWaitingApprovals(client.tenant);
+    tableOf(out, page);
+    const all = await client.approvals.count();
     out.line();
-    if (all > found.length) out.line(`${counted(all, "approval")} in all: --limit shows more.`);
+    if (all > shown) out.line(`${counted(all, "approval")} in all: --limit shows more.`);
     out.line(`Answer one: ${config.invocation} approvals approve|edit|reject|respond <approval id>`);
     return undefined;
   });
 }
 
-function questionOf({ actions, value }: Approval): string {
-  return actions
-    ? actions.map((a) => a.description || `${a.name} ${brief(a.args)}`).join("; ")
-    : brief(value);
-}
-
 async function show(cli: Cli, approvalId: string): Promise<ExitCode | undefined> {
-  const { out, config } = cli;
   return withConnection(cli, {}, async ({ client }) => {
     const approval = await client.approval(approvalId);
-    out.value(approval);
-    out.fields([
-      ["approval", approval.approvalId],
-      ["status", approval.status],
-      ["agent", `${approval.agent}, version ${approval.agentVersion}`],
-      ["run", approval.runId],
-      ["thread", oneLine(approval.threadId)],
-      ["asked", `${moment(approval.createdAt)} (${ago(approval.createdAt)})`],
-      ["answered", moment(approval.answeredAt)],
-      ["by", approval.answer?.decidedBy && oneLine(approval.answer.decidedBy)],
-      ["answer", approval.answer && brief(approval.answer)],
-    ]);
-    for (const action of approval.actions ?? []) {
-      out.line();
-      out.line(out.colours.bold(oneLine(action.description || action.name)));
-      out.fields([
-        ["tool", action.name],
-        ...Object.entries(action.args).map(([name, value]): [string, string] => [`  ${name}`, brief(value)]),
-        ["allowed", action.allowedDecisions.join(", ")],
-      ]);
-    }
-    if (!approval.actions) out.line(`\n${JSON.stringify(approval.value, null, 2)}`);
-    if (approval.status === "pending") {
-      out.line(`\nAnswer it: ${config.invocation} approvals ${allowedFor(approval).join("|")} ${approvalId}`);
-    }
+    cli.out.value(approval);
+    showApproval(cli, approval);
     return undefined;
   });
 }
 
-function allowedFor({ actions }: Approval): string[] {
-  return actions ? [...new Set(actions.flatMap((action) => action.allowedDecisions))] : ["respond"];
+/** One that is named, or all of a filter. */
+async function oneOrAll(
+  cli: Cli,
+  verb: string,
+  id: string | undefined,
+  { all, ...options }: AllOptions & { all?: boolean },
+  answerOf: AnswerOf,
+): Promise<ExitCode | undefined> {
+  if (id !== undefined && all) throw new DroverError("INVALID_INPUT", "Give an approval's id, or --all.");
+  if (all) return decideAll(cli, verb, options, answerOf);
+  if (id === undefined) throw new DroverError("INVALID_INPUT", "Name an approval, or add --all.");
+  return decide(cli, id, options, answerOf);
 }
 
-async function approve(cli: Cli, id: string, options: AnswerOptions): Promise<ExitCode | undefined> {
-  return decide(cli, id, options, (approval) => forEachAction(approval, () => ({ type: "approve" })));
+type ManyOptions = AllOptions & { all?: boolean };
+
+async function approve(
+  cli: Cli,
+  id: string | undefined,
+  options: ManyOptions,
+): Promise<ExitCode | undefined> {
+  return oneOrAll(cli, "Approve", id, options, (approval) =>
+    forEachAction(approval, () => ({ type: "approve" })),
+  );
 }
 
 async function reject(
   cli: Cli,
-  id: string,
-  { message, ...options }: AnswerOptions & { message?: string },
+  id: string | undefined,
+  { message, ...options }: ManyOptions & { message?: string },
 ): Promise<ExitCode | undefined> {
   const decision: Decision = message === undefined ? { type: "reject" } : { type: "reject", message };
-  return decide(cli, id, options, (approval) => forEachAction(approval, () => decision));
+  return oneOrAll(cli, "Reject", id, options, (approval) => forEachAction(approval, () => decision));
 }
 
 interface EditOptions extends AnswerOptions {
@@ -211,55 +211,4 @@ async function respond(
     const text = message ?? (typeof json === "string" ? json : JSON.stringify(json));
     return forEachAction(approval, () => ({ type: "respond", message: text }));
   });
-}
-
-/** One decision for each tool call that waits. */
-function forEachAction(
-  { approvalId, actions }: Approval,
-  decisionOn: (action: NonNullable<Approval["actions"]>[number]) => Decision,
-): { decisions: Decision[] } {
-  if (actions) return { decisions: actions.map(decisionOn) };
-  throw new DroverError(
-    "INVALID_DECISION",
-    `Approval ${approvalId} is a question, not a tool call: answer it with \`drover approvals respond\`.`,
-  );
-}
-
-async function decide(
-  cli: Cli,
-  approvalId: string,
-  { by, comment }: AnswerOptions,
-  answerOf: (approval: Approval) => Pick<Answer, never> & Record<string, unknown>,
-): Promise<ExitCode | undefined> {
-  const { out } = cli;
-  let read: AnswerReader | undefined;
-  // The agents take a while to load, which is in vain where there is no such approval.
-  const readAnswer: AnswerReader = (approval, answer) => read?.(approval, answer);
-  return withConnection(cli, { readAnswer }, async (connection) => {
-    const { client } = connection;
-    const question = await client.approval(approvalId);
-    read = await answerReader(cli);
-    const answer = {
-      ...answerOf(question),
-      ...(by === undefined ? {} : { decidedBy: by }),
-      ...(comment === undefined ? {} : { comment }),
-    } as Answer;
-    const approval = await client.decide(approvalId, answer);
-    out.value(approval);
-    out.line(`Approval ${approvalId} is answered. Run ${approval.runId} goes on.`);
-    await noteIfNobodyWorks(cli, connection);
-    return undefined;
-  });
-}
-
-/** Where the agent is at hand, edited arguments are checked against its tools. */
-async function answerReader({ config }: Cli): Promise<AnswerReader> {
-  const [{ validateAnswer, resumeValue }, agents] = await Promise.all([
-    import("@drover/runtime"),
-    localAgents(config),
-  ]);
-  return (approval, answer) => {
-    const agent = agents?.list().find(({ name }) => name === approval.agent);
-    return resumeValue(approval, validateAnswer(approval, answer, agent));
-  };
 }
