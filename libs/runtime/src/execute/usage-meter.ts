@@ -22,6 +22,10 @@ let ownPrices: Prices | undefined;
 export class UsageMeter extends BaseCallbackHandler {
   readonly name = "drover.usage";
   override readonly awaitHandlers = true;
+  // Only models and tools are counted: the rest of a graph need not tell.
+  override readonly ignoreChain = true;
+  override readonly ignoreRetriever = true;
+  override readonly ignoreCustomEvent = true;
   readonly usage: Usage = noUsage();
   readonly answers = new Map<string, AIMessage>();
   readonly #open = new Map<string, OpenCall>();
