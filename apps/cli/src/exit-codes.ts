@@ -21,6 +21,8 @@ const BY_CODE: Partial<Record<ErrorCode, ExitCode>> = {
   INVALID_INPUT: EXIT.usage,
   INPUT_TOO_LARGE: EXIT.usage,
   RESERVED_KEY: EXIT.usage,
+  DECISION_COUNT: EXIT.usage,
+  DECISION_NOT_ALLOWED: EXIT.usage,
   INVALID_DECISION: EXIT.usage,
   IDEMPOTENCY_CONFLICT: EXIT.usage,
   INVALID_CONFIG: EXIT.usage,

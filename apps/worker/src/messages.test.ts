@@ -227,21 +227,17 @@ describe("run.resume", () => {
     const asked = await begin("payer", pay(["pay", 31], ["pay", 32]));
     const approvalId = asked.approvals[0]?.approvalId;
     const approve = { type: "approve" };
+    const edit = (name: string, args: object) => ({ type: "edit", editedAction: { name, args } });
     const wrong = [
-      [{ decisions: [approve] }, /has 1 decisions/],
-      [{ value: "yes" }, /decisions/],
-      [
-        { decisions: [approve, { type: "edit", editedAction: { name: "pay", args: { amount: "x" } } }] },
-        /amount/,
-      ],
-      [{ decisions: [approve, { type: "edit", editedAction: { name: "steal", args: {} } }] }, /steal/],
+      [{ decisions: [approve] }, "DECISION_COUNT", /has 1 decisions/],
+      [{ decisions: [approve, { type: "reject" }, approve] }, "DECISION_COUNT", /has 3/],
+      [{ value: "yes" }, "INVALID_DECISION", /decisions/],
+      [{ decisions: [approve, edit("pay", { amount: "x" })] }, "INVALID_DECISION", /amount/],
+      [{ decisions: [approve, edit("steal", {})] }, "INVALID_DECISION", /steal/],
     ] as const;
-    for (const [answer, reason] of wrong) {
+    for (const [answer, code, reason] of wrong) {
       const refused = await ask("request.refused", { type: "run.resume", approvalId, ...answer });
-      expect(refused.error).toMatchObject({
-        code: "INVALID_DECISION",
-        message: expect.stringMatching(reason),
-      });
+      expect(refused.error).toMatchObject({ code, message: expect.stringMatching(reason) });
     }
     expect((await client.approvals.get(approvalId ?? "")).status).toBe("pending");
     const id = newId();

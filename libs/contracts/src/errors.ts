@@ -18,6 +18,8 @@ export const ERROR_CODES = {
   APPROVAL_EXPIRED: "The approval's time was over before anybody answered.",
   NOT_PERMITTED: "The approval is assigned to somebody else, or nobody vouches for who sends the answer.",
   VERSION_MISMATCH: "The agent changed since the question was asked.",
+  DECISION_COUNT: "The answer has another number of decisions than the question has tool calls.",
+  DECISION_NOT_ALLOWED: "The policy does not allow this kind of decision for this tool call.",
   INVALID_DECISION: "The decision does not fit the question.",
   ILLEGAL_TRANSITION: "The run or batch is in a state that does not allow this.",
   INVALID_MESSAGE: "A message on the inbox does not have the documented shape.",

@@ -11,7 +11,7 @@ import { change } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
 import { versionForAnswer, versionsThere } from "./versions.js";
 
-/** Checks an answer against its question and gives the value that the graph resumes with. Throws INVALID_DECISION. */
+/** Checks an answer against its question and gives the value that the graph resumes with. Throws where it does not fit. */
 export type AnswerReader = (approval: Approval, answer: Answer) => unknown;
 
 /** By whom and how an answer comes. */
@@ -52,8 +52,8 @@ export async function getApproval(state: State, approvalId: string, tenant: stri
 /**
  * Answers an approval: everything is checked before anything is stored, and it is stored once. When none of the run's
  * approvals waits any more, the run goes on. The same message a second time changes nothing and is no error.
- * Throws UNKNOWN_APPROVAL, NOT_PERMITTED, VERSION_MISMATCH, INVALID_DECISION, APPROVAL_ANSWERED, APPROVAL_EXPIRED,
- * ILLEGAL_TRANSITION.
+ * Throws UNKNOWN_APPROVAL, NOT_PERMITTED, VERSION_MISMATCH, APPROVAL_ANSWERED, APPROVAL_EXPIRED, ILLEGAL_TRANSITION, and
+ * what `read` throws.
  */
 export async function answerApproval(
   state: State,

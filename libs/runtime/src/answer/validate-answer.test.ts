@@ -19,8 +19,13 @@ const edit = (args: unknown, name = "pay") => ({ type: "edit", editedAction: { n
 
 describe("an answer that is refused before anything is stored", () => {
   it.each([
-    ["too few decisions", { decisions: [approve] }, /about 2 tool calls and the answer has 1 decisions/],
-    ["too many", { decisions: [approve, approve, approve] }, /has 3 decisions/],
+    [
+      "too few decisions",
+      { decisions: [approve] },
+      /about 2 tool calls and the answer has 1 decisions/,
+      "DECISION_COUNT",
+    ],
+    ["too many", { decisions: [approve, approve, approve] }, /has 3 decisions/, "DECISION_COUNT"],
     ["none", { decisions: [] }, /decisions/],
     ["a value for tool calls", { value: true }, /answer it with \{ decisions \}/],
     ["an unknown type", { decisions: [approve, { type: "aprove" }] }, /decisions/],
@@ -28,15 +33,14 @@ describe("an answer that is refused before anything is stored", () => {
       "one that is not allowed",
       { decisions: [approve, edit({}, "mail")] },
       /decision 2 is 'edit'; .* approve, reject/,
+      "DECISION_NOT_ALLOWED",
     ],
     ["an edit without arguments", { decisions: [{ type: "edit" }, approve] }, /The answer/],
     ["an unknown key", { decisions: [{ type: "approve", sure: 1 }, approve] }, /The answer/],
     ["no object", "yes", /The answer/],
-  ])("%s", (_, answer, message) => {
+  ])("%s", (_, answer, message, code = "INVALID_DECISION") => {
     expect(() => validateAnswer(question, answer)).toThrow(message);
-    expect(() => validateAnswer(question, answer)).toThrow(
-      expect.objectContaining({ code: "INVALID_DECISION" }),
-    );
+    expect(() => validateAnswer(question, answer)).toThrow(expect.objectContaining({ code }));
   });
 
   it("decisions for a plain question", () => {

@@ -4,6 +4,7 @@ import {
   answerSchema,
   type Decision,
   DroverError,
+  type ErrorCode,
   type InterruptQuestion,
   parseOrThrow,
 } from "@drover/contracts";
@@ -15,7 +16,7 @@ import type { LoadedAgent } from "../load/loaded-agent.js";
 /**
  * Checks an answer before anything is stored: its shape, the number of decisions, what each may decide, and, where
  * the agent is at hand, that edited arguments fit the tool. Gives the answer as it is stored.
- * @throws DroverError INVALID_DECISION that says what is wrong; the question stays unanswered
+ * @throws DroverError DECISION_COUNT, DECISION_NOT_ALLOWED, INVALID_DECISION; the question stays unanswered
  */
 export function validateAnswer(
   question: Pick<InterruptQuestion, "actions">,
@@ -35,7 +36,8 @@ export function validateAnswer(
   }
   const checked = parseOrThrow(decisionsSchema, answer, "The answer", "INVALID_DECISION");
   if (checked.decisions.length !== actions.length) {
-    throw invalid(
+    throw refused(
+      "DECISION_COUNT",
       `the question is about ${actions.length} tool calls and the answer has ${checked.decisions.length} decisions; give one for each, in order`,
     );
   }
@@ -71,7 +73,8 @@ function callIdsOf(value: unknown): (string | undefined)[] {
 
 function checkDecision(decision: Decision, action: ActionRequest, number: number, agent?: LoadedAgent): void {
   if (!action.allowedDecisions.includes(decision.type)) {
-    throw invalid(
+    throw refused(
+      "DECISION_NOT_ALLOWED",
       `decision ${number} is '${decision.type}'; for '${action.name}' these are allowed: ${action.allowedDecisions.join(", ")}`,
     );
   }
@@ -108,6 +111,8 @@ function misfits(schema: unknown, args: Record<string, unknown>): string[] {
   return errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`);
 }
 
-function invalid(what: string): DroverError {
-  return new DroverError("INVALID_DECISION", `The answer is refused: ${what}.`);
+const invalid = (what: string): DroverError => refused("INVALID_DECISION", what);
+
+function refused(code: ErrorCode, what: string): DroverError {
+  return new DroverError(code, `The answer is refused: ${what}.`);
 }
