@@ -79,6 +79,33 @@ describe("an approval whose time is over", () => {
   });
 });
 
+describe("an approval that is passed on", () => {
+  it("is then for others, for as long again; after that the policy decides", async () => {
+    const [answered, left] = await Promise.all([
+      asked("expiring", "pay_next", 5),
+      asked("expiring", "pay_next", 6),
+    ]);
+    const first = await client.approvals.get(answered.approvalId);
+    expect(first.terms).toMatchObject({ assignees: ["ada"], escalateTo: ["cfo"] });
+    await expect
+      .poll(async () => (await client.approvals.get(answered.approvalId)).terms?.assignees, {
+        timeout: 10_000,
+      })
+      .toEqual(["cfo"]);
+    const next = await client.approvals.get(answered.approvalId);
+    expect(next.status).toBe("pending");
+    expect(next.expiresAt).toBeGreaterThan(first.expiresAt ?? 0);
+    await expect(client.decide(answered.approvalId, { ...approve, decidedBy: "ada" })).rejects.toSatisfy(
+      code("NOT_PERMITTED"),
+    );
+    await client.decide(answered.approvalId, { ...approve, decidedBy: "cfo" });
+    const end = { timeoutMs: 15_000, stopAtInterrupt: false };
+    expect((await answered.handle.result(end)).output).toBe("pay_next 5");
+    expect((await left.handle.result(end)).output).toMatch(/^Nobody decided in time/);
+    expect([5, 6].map(paid)).toEqual([1, 0]);
+  });
+});
+
 describe("who may answer", () => {
   it("a local operator says who decided, and the policy names that person", async () => {
     const { handle, approvalId } = await asked("guarded", "pay", 11);

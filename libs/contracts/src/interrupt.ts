@@ -33,6 +33,10 @@ export interface ApprovalTerms {
   /** Milliseconds for which it waits. Null: for ever. */
   expiresMs: number | null;
   onExpire: OnExpire;
+  /** Who is asked next, for as long again, before `onExpire` is done. Left out: nobody. */
+  escalateTo?: string[];
+  /** True once it was passed on to them. */
+  isEscalated?: boolean;
 }
 
 /** How an answer came: by a program that has this Redis, the command line, HTTP, a message, or the end of its time. */

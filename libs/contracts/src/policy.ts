@@ -89,6 +89,8 @@ export const approvalSchema = z.strictObject({
     .optional(),
   /** What becomes of a question whose time is over. fail: the run ends with APPROVAL_EXPIRED. */
   onExpire: z.enum(ON_EXPIRE).default("reject"),
+  /** Who is asked, for as long again, when the time is over the first time; `onExpire` is done after the second. */
+  escalateTo: z.array(z.string().min(1).max(256)).min(1, "name at least one, or leave it out").optional(),
 });
 
 /** What becomes of an error that a tool throws. message: the model is told; fail: the run fails with TOOL_ERROR. */

@@ -2,15 +2,17 @@ import {
   type Answer,
   type Approval,
   type ApprovalAudit,
+  type ApprovalTerms,
   type Decision,
   type ErrorCode,
   type ErrorInfo,
   isDroverError,
 } from "@drover/contracts";
-import type { RunRef, State } from "@drover/state";
+import { escalate, type RunRef, type State } from "@drover/state";
 import type { AnswerReader } from "./approvals.js";
 import { change } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
+import { titleOf } from "./settle.js";
 
 const AUDIT: ApprovalAudit = { door: "expiry", service: null, verified: true, messageId: null };
 
@@ -51,6 +53,7 @@ async function expire(
 ): Promise<boolean> {
   try {
     const approval = await state.reader.approval(run, approvalId);
+    if (approval.terms?.escalateTo) return await passOn(state, queue, approval, approval.terms);
     const answer = automatic(approval);
     const error = answer ? undefined : tooLate(approvalId);
     const value = answer ? read(approval, answer) : null;
@@ -65,6 +68,26 @@ async function expire(
     await state.indexes.dropExpiring(run, approvalId);
     return false;
   }
+}
+
+/** Asks the next reviewers, for as long again. */
+async function passOn(
+  state: State,
+  queue: RunQueue,
+  approval: Approval,
+  terms: ApprovalTerms,
+): Promise<boolean> {
+  const { escalateTo: assignees, expiresMs, onExpire } = terms;
+  const next: ApprovalTerms = { assignees: assignees ?? null, expiresMs, onExpire, isEscalated: true };
+  const { approvalId } = approval;
+  const { transition } = await change(state, queue, approval, async () => ({
+    transition: await escalate(state.redis, state.keys, approval, {
+      approvalId,
+      title: titleOf(approval),
+      terms: next,
+    }),
+  }));
+  return transition !== null;
 }
 
 /** The answer that a policy gives in a reviewer's place; null where the run is to fail. */

@@ -25,7 +25,7 @@ export function noticeOfRun(
     case "request.admitted":
       return { ...head, at: run.createdAt, id: `${runId}-admitted`, type, request: "run.start", behind };
     case "run.interrupted":
-      return { ...head, id: `${runId}-${seq}-interrupted`, type, approvals: approvals.map(asked) };
+      return { ...head, id: `${runId}-${seq}-${askedOf(approvals)}`, type, approvals: approvals.map(asked) };
     case "run.final": {
       const outputOmitted = Buffer.byteLength(JSON.stringify(run.output) ?? "") > OUTPUT_IN_NOTICE;
       const { endedBy, error, usage } = run;
@@ -44,6 +44,12 @@ export function noticeOfRun(
       };
     }
   }
+}
+
+/** What was passed on to others is asked again: another notice. */
+function askedOf(approvals: readonly Approval[]): string {
+  const escalated = approvals.filter(({ terms }) => terms?.isEscalated).map(({ approvalId }) => approvalId);
+  return ["interrupted", ...escalated].join("-");
 }
 
 function asked({ approvalId, interruptId, actions, value, expiresAt, terms }: Approval): AskedApproval {

@@ -118,7 +118,7 @@ function retryDelay(attempt: number): number {
 }
 
 /** One line for lists of approvals: never arguments, which may hold anything. */
-function titleOf(question: InterruptQuestion): string {
+export function titleOf(question: InterruptQuestion): string {
   return question.actions
     ? question.actions.map((action: ActionRequest) => action.name).join(", ")
     : "question";

@@ -3,6 +3,7 @@ export * from "./connect.js";
 export * from "./counters.js";
 export * from "./dead-letters.js";
 export * from "./effects.js";
+export * from "./escalation.js";
 export * from "./event-log.js";
 export * from "./indexes.js";
 export * from "./keys.js";

@@ -1,6 +1,7 @@
 import {
   type AcceptedRequest,
   type Approval,
+  type ApprovalTerms,
   DroverError,
   type ErrorInfo,
   type InterruptQuestion,
@@ -82,10 +83,12 @@ export class RunReader {
       const asked = JSON.parse(question) as InterruptQuestion;
       const json = fields[`answer:${approvalId}`];
       const stored = json ? (JSON.parse(json) as StoredAnswer) : null;
+      const passedOn = fields[`terms:${approvalId}`];
       const moment = (what: string) => Number(fields[`${what}:${approvalId}`] ?? 0) || null;
       const approval: Approval = {
         ...ref,
         ...asked,
+        ...(passedOn ? { terms: JSON.parse(passedOn) as ApprovalTerms } : {}),
         approvalId,
         agent: fields.agent ?? "",
         agentVersion: fields.agentVersion ?? "",

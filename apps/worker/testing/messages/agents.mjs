@@ -36,12 +36,13 @@ export const payer = agent("payer", ["pay", "look"], {
 
 export const guarded = agent("guarded", ["pay"], { approvals: { pay: { assignees: ["ada", "audit"] } } });
 
-export const expiring = agent("expiring", ["pay_reject", "pay_approve", "pay_fail", "pay_slow"], {
+export const expiring = agent("expiring", ["pay_reject", "pay_approve", "pay_fail", "pay_slow", "pay_next"], {
   approvals: {
     pay_reject: { expiresMs: 1000 },
     pay_approve: { expiresMs: 1000, onExpire: "approve" },
     pay_fail: { expiresMs: 1000, onExpire: "fail" },
     pay_slow: { expiresMs: 600_000 },
+    pay_next: { expiresMs: 1500, assignees: ["ada"], escalateTo: ["cfo"] },
   },
 });
 

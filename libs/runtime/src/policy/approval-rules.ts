@@ -9,6 +9,7 @@ export interface ApprovalRule {
   assignees: readonly string[] | undefined;
   expiresMs: number | undefined;
   onExpire: OnExpire;
+  escalateTo: readonly string[] | undefined;
 }
 
 export function asksForApproval(policy: EffectivePolicy): boolean {
@@ -22,8 +23,8 @@ export function approvalRuleFor(policy: EffectivePolicy, tool: string): Approval
     : Object.keys(policy.approvals).find((candidate) => matchesTool(candidate, tool));
   const rule = pattern === undefined ? undefined : policy.approvals[pattern];
   if (!rule) return undefined;
-  const { decisions, description, when, assignees, expiresMs, onExpire } = rule;
-  return { decisions, description, when, assignees, expiresMs, onExpire };
+  const { decisions, description, when, assignees, expiresMs, onExpire, escalateTo } = rule;
+  return { decisions, description, when, assignees, expiresMs, onExpire, escalateTo };
 }
 
 /** What is worse for an agent comes later. */
@@ -38,15 +39,17 @@ export function termsFor(policy: EffectivePolicy, tools: readonly string[]): App
   const lists = rules.flatMap(({ assignees }) => (assignees ? [assignees] : []));
   const times = rules.flatMap(({ expiresMs }) => expiresMs ?? []);
   if (lists.length === 0 && times.length === 0) return undefined;
-  const [first, ...others] = lists;
-  const harshest = Math.max(
-    ...rules
-      .filter((rule) => rule.expiresMs !== undefined)
-      .map((rule) => BY_HARSHNESS.indexOf(rule.onExpire)),
-  );
+  const expiring = rules.filter((rule) => rule.expiresMs !== undefined);
+  const harshest = Math.max(...expiring.map((rule) => BY_HARSHNESS.indexOf(rule.onExpire)));
+  const next = inAll(expiring.map(({ escalateTo = [] }) => escalateTo));
   return {
-    assignees: first ? first.filter((name) => others.every((list) => list.includes(name))) : null,
+    assignees: lists.length > 0 ? inAll(lists) : null,
     expiresMs: times.length > 0 ? Math.min(...times) : null,
     onExpire: BY_HARSHNESS[harshest] ?? "reject",
+    ...(next.length > 0 ? { escalateTo: next } : {}),
   };
+}
+
+function inAll([first = [], ...others]: readonly (readonly string[])[]): string[] {
+  return first.filter((name) => others.every((list) => list.includes(name)));
 }

@@ -67,6 +67,9 @@ function unknownTools({ policy, tools }: PolicySubject): string[] {
 
 function expiries(policy: EffectivePolicy): string[] {
   return Object.entries(policy.approvals).flatMap(([tool, rule]) => {
+    if (rule?.escalateTo && rule.expiresMs === undefined) {
+      return [`approvals.${tool}: escalateTo without expiresMs: say after which time it is passed on`];
+    }
     if (!rule || rule.expiresMs === undefined || rule.onExpire === "fail") return [];
     if (rule.decisions.includes(rule.onExpire)) return [];
     return [

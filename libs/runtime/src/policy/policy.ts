@@ -178,6 +178,8 @@ export interface Approval {
   expiresMs?: number | undefined;
   /** Default: reject. */
   onExpire?: OnExpire | undefined;
+  /** Who is asked, for as long again, before `onExpire` is done; default: nobody. */
+  escalateTo?: string[] | undefined;
 }
 
 /** Throws INVALID_POLICY with the path of every wrong key. */
