@@ -72,7 +72,10 @@ export class Heartbeat {
     }
     this.registered = true;
     this.options.onPauses(reply.pauses);
-    for (const run of reply.cancels) await this.cancel(memberOf(run), run);
+    for (const run of reply.cancels) {
+      await this.cancel(memberOf(run), run);
+      await state.workers.hasStopped(this.workerId, memberOf(run));
+    }
   }
 
   /** Stops a run of this worker with the reason that its record gives. */

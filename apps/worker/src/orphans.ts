@@ -4,7 +4,8 @@ import type { ActiveRuns } from "./active-runs.js";
 
 /**
  * Runs that are noted as this worker's and that it does not work on: a defect, or a Redis that failed between two
- * writes, left them. They are given back, so that a worker that lives keeps nothing that stands still.
+ * writes, left them. They are given back, so that a worker that lives keeps nothing that stands still. No worker
+ * died of them.
  */
 export class Orphans {
   /** What was without work at the last look: one look may fall between a claim and its work. */
@@ -21,7 +22,7 @@ export class Orphans {
     const idle = (await this.state.workers.claims(worker)).filter((run) => !this.activeRuns.has(run));
     const orphans = idle.filter((run) => this.suspects.has(memberOf(run)));
     this.suspects = new Set(idle.map(memberOf));
-    return takeOver(this.state, this.queue, worker, orphans, true);
+    return takeOver(this.state, this.queue, worker, orphans, false);
   }
 }
 

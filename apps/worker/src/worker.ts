@@ -18,7 +18,7 @@ import { work } from "./work.js";
 export const VERSION = "0.1.0";
 
 /** Milliseconds between two looks for runs that stand still. */
-const ORPHANS_MS = 5000;
+const ORPHANS_MS = 2000;
 /** Milliseconds that a worker takes to leave once nothing is in hand. */
 const LEAVE_MS = 5000;
 

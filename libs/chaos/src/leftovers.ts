@@ -48,7 +48,6 @@ export async function leftovers(state: State, queue: RunQueue): Promise<Leftover
       leaked.push(key);
     }
     if (key.endsWith(":lane")) slots.push(`${key} holds ${await redis.llen(key)} runs`);
-    if (key.endsWith(":outbox")) slots.push(`${key} holds ${await redis.hkeys(key)}`);
     if (key.endsWith(":thread")) {
       const [current, holder] = await redis.hmget(key, "current", "holder");
       if (current || holder) slots.push(`${key} is held by ${current}, ${holder}`);

@@ -90,7 +90,7 @@ export class Producer {
       const open = approvals.filter(({ status }) => status === "pending");
       if (open.length === 0) return;
       for (const approval of open) await this.decide(history, approval);
-      if (history.attempts.at(-1)?.came === "NO_REDIS") await sleep(AGAIN_MS);
+      await sleep(AGAIN_MS);
     }
   }
 

@@ -80,7 +80,7 @@ export class Sweeper {
     for (const { worker, claims } of await this.state.workers.gone(PAGE)) {
       this.goneAt = performance.now();
       taken += await takeOver(this.state, this.queue, worker, claims, true);
-      if (claims.length < PAGE) await this.state.workers.remove(worker);
+      await this.state.workers.remove(worker, true);
     }
     return taken;
   }

@@ -11,6 +11,5 @@ for i = 5, #ARGV, 2 do redis.call('HSET', KEYS[5], ARGV[i], ARGV[i + 1]) end
 local reply = redis.call('SMEMBERS', KEYS[3])
 table.insert(reply, 1, #reply)
 table.insert(reply, 1, 'alive')
-if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('DEL', KEYS[3]) end
 for _, scope in ipairs(redis.call('HKEYS', KEYS[4])) do reply[#reply + 1] = scope end
 return reply

@@ -4,7 +4,10 @@ import { encodeId, type Keys } from "./keys.js";
 import type { RunRef } from "./run-store.js";
 import { loadScript, replyWords, runScript } from "./scripts.js";
 
-const scripts = { heartbeat: loadScript("heartbeat"), gone: loadScript("gone") };
+const scripts = { heartbeat: loadScript("heartbeat"), gone: loadScript("gone"), bury: loadScript("bury") };
+
+/** How long a worker is told with its heartbeats to stop a run. */
+const CANCEL_SECONDS = 3600;
 
 /** What a worker says of itself. */
 export interface WorkerDescription {
@@ -88,16 +91,28 @@ export class WorkerRegistry {
     await this.redis.srem(this.keys.index(`claims:${worker}`), member);
   }
 
-  async remove(worker: string): Promise<void> {
+  /**
+   * Forgets a worker that has no claims left. One that has, because it claimed a run in this very moment, stays
+   * listed until its time is over and the run was taken over.
+   * @param onlyOverdue leaves a worker alone that has said meanwhile that it lives
+   */
+  async remove(worker: string, onlyOverdue = false): Promise<void> {
     const i = this.keys.index;
-    await this.redis.zrem(i("workers"), worker);
-    await this.redis.del(i(`worker:${worker}`), i(`cancels:${worker}`), i(`claims:${worker}`));
+    const keys = [i("workers"), i(`worker:${worker}`), i(`cancels:${worker}`), i(`claims:${worker}`)];
+    await runScript(this.redis, scripts.bury, keys, [worker, onlyOverdue ? 1 : 0]);
   }
 
   /** Asks a worker to stop a run: at once by a message, and at its next heartbeat if the message is missed. */
   async askToStop(worker: string, member: string): Promise<void> {
-    await this.redis.sadd(this.keys.index(`cancels:${worker}`), member);
+    const cancels = this.keys.index(`cancels:${worker}`);
+    // The worker may be gone by now: whoever takes the run over reads in its record that it is to end.
+    await Promise.all([this.redis.sadd(cancels, member), this.redis.expire(cancels, CANCEL_SECONDS)]);
     await this.redis.publish(this.cancelChannel(worker), member);
+  }
+
+  /** A worker has stopped a run: it need not be told again. */
+  async hasStopped(worker: string, member: string): Promise<void> {
+    await this.redis.srem(this.keys.index(`cancels:${worker}`), member);
   }
 
   /** One for a process, whatever life of it the run was claimed in. */
