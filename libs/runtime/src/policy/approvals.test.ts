@@ -193,6 +193,24 @@ describe("what becomes of the calls", () => {
     });
   });
 
+  it("an edit into a call of another gated tool is asked about again, and guarded as that tool's", async () => {
+    const rules: Policy = { approvals: { look: true, pay: { decisions: ["approve", "reject", "edit"] } } };
+    const asked = await ask([[look()]], {
+      ...rules,
+      guards: { pay: ({ toolCall }) => (toolCall.args.amount === 1 ? "closed" : undefined) },
+    });
+    const again = await decide(asked, [edit(7)]);
+    expect(asked.paid).toEqual([]);
+    expect(questionsIn(again)[0]?.actions).toMatchObject([{ name: "pay", args: { amount: 7 } }]);
+    const done = await decide({ ...asked, outcome: again }, [approve], 3);
+    expect(done).toMatchObject({ kind: "completed", output: "done" });
+    expect(asked.paid).toEqual([7]);
+
+    const guarded = await ask([[look()]], { ...rules, guards: { pay: () => "closed" } });
+    expect(await decide(guarded, [edit(1)])).toMatchObject({ kind: "completed" });
+    expect(guarded.paid).toEqual([]);
+  });
+
   it("all rejected: the model reads it", async () => {
     const asked = await ask([[pay(1)]], { approvals: { pay: true } });
     expect(await decide(asked, [{ type: "reject" }])).toMatchObject({ kind: "completed", output: "done" });

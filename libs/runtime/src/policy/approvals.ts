@@ -78,10 +78,13 @@ function outcome(
   answers: ToolMessage[],
 ): AfterModel | undefined {
   if (passed.size === 0 && answers.length === 0) return undefined;
-  const marks = { ...marksOf(last), approved: [...(marksOf(last).approved ?? []), ...passed.keys()] };
+  const calls = last.tool_calls ?? [];
+  // A call that was edited into one of another tool is that tool's: the gate in front of it asks again.
+  const approved = calls.flatMap(({ id = "", name }) => (passed.get(id)?.name === name ? [id] : []));
+  const marks = { ...marksOf(last), approved: [...(marksOf(last).approved ?? []), ...approved] };
   const messages = [withEditedCalls(last, passed, marks), ...answers];
   // With nothing left to run, LangChain would end the run on these answers: the model is to read them first.
-  return answers.length === last.tool_calls?.length ? { messages, jumpTo: "model" } : { messages };
+  return answers.length === calls.length ? { messages, jumpTo: "model" } : { messages };
 }
 
 /** The ids that this run's decisions are about, if they are about calls of this answer. */
@@ -146,7 +149,9 @@ export async function passGate(
   if (!rule) return { run: call };
   const gated = [{ call, rule }];
   const [decision] = decisionsIn(interrupt(await questionAbout(gated, state, runtime)), gated);
-  return decision ? decided(call, decision) : { run: call };
+  const result = decision ? decided(call, decision) : { run: call };
+  if ("answer" in result || result.run.name === call.name) return result;
+  return passGate(policy, { ...request, toolCall: result.run });
 }
 
 /** Ids are the provider's, and some use one again: only the newest answer with this call counts. */
