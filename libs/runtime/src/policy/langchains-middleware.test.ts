@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { fakeModel } from "@langchain/core/testing";
 import { ChatOpenAI } from "@langchain/openai";
 import {
   type AgentMiddleware,
@@ -9,6 +9,7 @@ import {
   bedrockPromptCachingMiddleware,
   ClearToolUsesEdit,
   contextEditingMiddleware,
+  createMiddleware,
   dynamicSystemPromptMiddleware,
   openAIModerationMiddleware,
   providerToolSearchMiddleware,
@@ -73,6 +74,17 @@ describe("context editing", () => {
     expect(outcome).toMatchObject({ output: "done" });
     expect(body(-1).split("[gone]")).toHaveLength(cleared + 1);
     expect(body(-1).split("result of look")).toHaveLength(3 - cleared + 1);
+  });
+
+  it("counting by a model that can't fails the run", async () => {
+    server.use([{ text: "never" }]);
+    const edits = [new ClearToolUsesEdit()];
+    const middleware = [as(contextEditingMiddleware({ edits, tokenCountMethod: "model" }))];
+    const { outcome } = await run({ model: CLAUDE, middleware });
+    expect(outcome).toMatchObject({
+      kind: "failed",
+      error: { message: expect.stringContaining("does not support token counting") },
+    });
   });
 
   it("clearToolInputs takes the arguments too", async () => {
@@ -153,6 +165,26 @@ describe("prompt caching", () => {
   });
 });
 
+it("Bedrock's settings reach the model", async () => {
+  const settings: unknown[] = [];
+  const probe = createMiddleware({
+    name: "probe",
+    wrapModelCall: (request, handler) => {
+      settings.push(request.modelSettings?.cache_control ?? null);
+      return handler({ ...request, modelSettings: {} });
+    },
+  });
+  const asBedrocks = (model: ReturnType<typeof fakeModel>) =>
+    Object.assign(model, { getName: () => "ChatBedrockConverse", model: "anthropic.claude-haiku-4-5" });
+  for (const options of [{ ttl: "1h" }, { ttl: "5m" }, { enableCaching: false }, { minMessagesToCache: 9 }]) {
+    const caching = bedrockPromptCachingMiddleware(options as never);
+    const model = asBedrocks(fakeModel().respond(new AIMessage("done")));
+    const { outcome } = await run({ model, middleware: [as(caching), as(probe)] });
+    expect(outcome).toMatchObject({ output: "done" });
+  }
+  expect(settings).toMatchObject([{ ttl: "1h" }, { ttl: "5m" }, null, null]);
+});
+
 describe("provider tool search", () => {
   it.each([[OPENAI], [CLAUDE]])("defers the named tools behind %s's own search", async (model) => {
     server.use([{ text: "done" }]);
@@ -171,12 +203,14 @@ describe("provider tool search", () => {
 
 describe("OpenAI's moderation", () => {
   /** The moderation endpoint, which flags what says "bad". */
+  const moderatedBy: string[] = [];
   const moderation = createServer((request, response) => {
     let text = "";
     request.on("data", (part) => {
       text += part;
     });
     request.on("end", () => {
+      moderatedBy.push((JSON.parse(text) as { model: string }).model);
       const flagged = text.includes("bad");
       response.setHeader("content-type", "application/json");
       response.end(
@@ -224,6 +258,17 @@ describe("OpenAI's moderation", () => {
     server.use([{ text: "a bad answer" }]);
     const middleware = [moderated({ violationMessage: "No: {categories}", ...options })];
     expect((await run({ middleware })).outcome).toMatchObject({ output });
+  });
+
+  it.each([
+    "omni-moderation-latest",
+    "omni-moderation-2024-09-26",
+    "text-moderation-latest",
+    "text-moderation-stable",
+  ])("by the moderation model %s", async (moderationModel) => {
+    server.use([{ text: "fine" }]);
+    await run({ middleware: [moderated({ moderationModel })] });
+    expect(moderatedBy).toContain(moderationModel);
   });
 
   it("of tools' results", async () => {
