@@ -13,7 +13,11 @@ let fleet: Fleet;
 
 beforeAll(async () => {
   server = await startRedis();
-  client = new Client({ redisUrl: server.url, prefix: "a", readAnswer: (_, answer) => answer });
+  client = new Client({
+    redisUrl: server.url,
+    prefix: "a",
+    readAnswer: (_, answer) => ("value" in answer ? answer.value : answer),
+  });
   fleet = createFleet(server.url, "a", project);
   await fleet.start();
 });
@@ -117,6 +121,21 @@ describe("who may answer", () => {
     await client.decide(approvalId, { ...approve, decidedBy: "ada" });
     expect((await handle.result({ timeoutMs: 15_000 })).output).toBe("pay 11");
   });
+});
+
+describe("a worker that dies between taking the answer and finishing the step", () => {
+  it("is followed by one that goes on with the same answer", async () => {
+    const handle = await client.enqueueRun({ agent: "slow", input: { id: "slow" } });
+    const run = await handle.result({ timeoutMs: 15_000 });
+    await client.decide(run.approvals[0] ?? "", { value: "this one" });
+    const taken = () => fleet.ledger().filter((line) => line.run === "slow");
+    await expect.poll(() => taken().length, { timeout: 15_000 }).toBe(1);
+    await fleet.killAll();
+    await fleet.start();
+    const ended = await handle.result({ timeoutMs: 20_000, stopAtInterrupt: false });
+    expect(ended).toMatchObject({ status: "success", crashes: 1, output: { steps: ["this one"] } });
+    expect(taken().map((line) => line.answer)).toEqual(["this one", "this one"]);
+  }, 60_000);
 });
 
 describe("an agent that changed since it asked", () => {

@@ -224,12 +224,12 @@ describe("an approval", () => {
     await admit("t", "a");
     const { lease } = taken(await claim("t", "a"));
     await state.runs.settle(lease, noUsage(), asked(["x", "y"]));
-    expect((await state.runs.resume(ref("t", "a"), "y", answer("y", 1))).dispatch).toBeNull();
+    expect((await state.runs.resume(ref("t", "a"), "y", answer("y", 1)))?.dispatch).toBeNull();
     expect((await state.reader.approvals(ref("t", "a"))).map((a) => a.status)).toEqual([
       "pending",
       "answered",
     ]);
-    expect((await state.runs.resume(ref("t", "a"), "x", answer("x", 2))).dispatch?.seq).toBe(2);
+    expect((await state.runs.resume(ref("t", "a"), "x", answer("x", 2)))?.dispatch?.seq).toBe(2);
     const { activation } = taken(await claim("t", "a", 2));
     expect(activation.resume?.values).toEqual({ "i-x": 2, "i-y": 1 });
   });

@@ -1,5 +1,6 @@
 /** Agents for tests of messages and approvals. What they do to the world is a line in the file that LEDGER names. */
 import { appendFileSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { defineAgent, registerOfflineRules } from "@drover/runtime";
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { tool } from "langchain";
@@ -89,6 +90,18 @@ export const nested = new StateGraph(State)
   .addNode("sub", inner)
   .addEdge(START, "sub")
   .addEdge("sub", END)
+  .compile();
+
+/** Works for a while with the answer that it got. */
+export const slow = new StateGraph(State)
+  .addNode("works", async (state, config) => {
+    const answer = interrupt({ question: "which?" });
+    note({ run: state.id, answer });
+    await sleep(2000, undefined, { signal: config.signal });
+    return { steps: [answer] };
+  })
+  .addEdge(START, "works")
+  .addEdge("works", END)
   .compile();
 
 /** Fails the first time that it runs for an id. */
