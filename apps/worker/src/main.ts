@@ -2,27 +2,19 @@ import { isDroverError } from "@drover/contracts";
 import { readConfig } from "./config.js";
 import { startWorker } from "./worker.js";
 
-/** Milliseconds beyond the drain after which a worker that can't leave, because Redis is away, ends anyway. */
-const GRACE_MS = 5000;
-
 /**
- * Exit codes: 0 left after SIGTERM, 1 could not start or leave, 130 was told twice to leave. A parent that started
+ * Exit codes: 0 left after SIGTERM, 1 could not start, 130 was told twice to leave. A parent that started
  * it with an IPC channel is told where the metrics are; when the parent is gone, so is the worker.
  */
 async function main(): Promise<void> {
   const orphaned = new Promise<void>((resolve) => process.once("disconnect", resolve));
-  const config = readConfig(process.env, process.cwd());
-  const worker = await startWorker(config, process.env);
+  const worker = await startWorker(readConfig(process.env, process.cwd()), process.env);
   let told = 0;
   const leave = (): void => {
     told += 1;
     // Safe at any point: what is in hand is taken over, as after a crash.
     if (told > 1) process.exit(130);
-    setTimeout(() => process.exit(1), config.drainMs + GRACE_MS).unref();
-    worker.stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
+    worker.stop().then(() => process.exit(0));
   };
   process.on("SIGTERM", leave);
   process.on("SIGINT", leave);

@@ -25,7 +25,7 @@ const LEAVE_MS = 5000;
 export interface RunningWorker {
   /** Where /metrics, /healthz and /readyz answer. */
   url: string;
-  /** Hands over what is in hand at the next step boundary, within `drainMs`; then leaves. */
+  /** Hands over what is in hand at the next step boundary, within `drainMs`; then leaves. Never rejects. */
   stop(): Promise<void>;
 }
 
