@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client, type RunHandle } from "@drover/queue";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createFleet, type Fleet } from "../../worker/src/testing/processes.js";
 import { drover, start as startDrover } from "./testing/drover.js";
+
+// Each command is a process that loads LangChain.
+vi.setConfig({ testTimeout: 120_000 });
 
 const project = fileURLToPath(new URL("../../worker/testing/messages/", import.meta.url));
 
@@ -87,4 +90,17 @@ describe("drover approvals", () => {
     watch.child.kill("SIGINT");
     expect((await watch.ended).code).toBe(130);
   });
+});
+
+it("drover messages and webhooks: what was refused, and what could not be posted", async () => {
+  const letters = client.state.deadLetters;
+  const reason = { code: "INVALID_MESSAGE", message: "The message: type: Invalid input." } as const;
+  const { id } = await letters.add("default", reason, '{"type":"run.begin"}', Date.now());
+  const say = (...args: string[]) => drover(args, options());
+  expect((await say("messages", "list")).stdout).toMatch(new RegExp(`${id}\\s+INVALID_MESSAGE`));
+  expect((await say("messages", "show", id)).stdout).toContain('{"type":"run.begin"}');
+  expect((await say("messages", "drop", id)).code).toBe(0);
+  expect((await say("messages", "drop", id)).code).toBe(2);
+  expect((await say("webhooks", "list")).stdout).toContain("No webhook was given up.");
+  expect((await say("webhooks", "replay", "nope")).code).toBe(2);
 });

@@ -22,6 +22,8 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ["approvals", "list, show, watch, approve, edit, reject, respond", () => import("./commands/approvals.js")],
   ["queue", "stats, pause, resume", () => import("./commands/queue.js")],
   ["dead-letters", "list, show, replay, drop", () => import("./commands/dead-letters.js")],
+  ["messages", "list, show, drop", () => import("./commands/messages.js")],
+  ["webhooks", "list, replay", () => import("./commands/webhooks.js")],
   ["agents", "list, show", () => import("./commands/agents.js")],
   ["doctor", "what is wrong, and how to mend it", () => import("./commands/doctor.js")],
 ];

@@ -96,7 +96,7 @@ export class RunStore {
       case "admitted":
         return { what, transition: parseTransition(run, rest[0]), behind: rest[1]?.toString() || null };
       case "exists":
-        return { what, transition: parseTransition(run, rest[0]), behind: null };
+        return existing(parseTransition(run, rest[0]));
       case "busy":
         throw new DroverError(
           "THREAD_BUSY",
@@ -314,6 +314,13 @@ export class RunStore {
     return replyWords(await runScript(this.redis, script, [base], [run.runId, ...args]));
   }
 }
+
+/** A run that was accepted before, as it stands now. */
+const existing = (transition: Transition): Admitted => ({
+  what: "exists",
+  transition,
+  behind: transition.behind,
+});
 
 /** Undefined where nobody asked to be told: such runs carry nothing. */
 function notifyOf({ replyTo, webhook, correlationId }: AcceptedRequest): string | undefined {
