@@ -1,4 +1,7 @@
-/** One agent for each feature. With FEATURES=off they come without what a test is to prove. */
+/**
+ * One agent for each feature. With FEATURES=off they come without what a test is to prove. Longer than other files
+ * because it is a list.
+ */
 import { appendFileSync } from "node:fs";
 import { defineAgent } from "@drover/runtime";
 import { ChatOpenAI } from "@langchain/openai";
