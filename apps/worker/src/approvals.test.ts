@@ -3,13 +3,14 @@ import { isDroverError } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client, type RunHandle } from "@drover/queue";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFleet, type Fleet } from "./testing/processes.js";
+import { createFleet, type Fleet, type WorkerProcess } from "./testing/processes.js";
 
 const project = fileURLToPath(new URL("../testing/messages/", import.meta.url));
 
 let server: RedisServer;
 let client: Client;
 let fleet: Fleet;
+let first: WorkerProcess;
 
 beforeAll(async () => {
   server = await startRedis();
@@ -19,7 +20,7 @@ beforeAll(async () => {
     readAnswer: (_, answer) => ("value" in answer ? answer.value : answer),
   });
   fleet = createFleet(server.url, "a", project);
-  await fleet.start();
+  first = await fleet.start();
 });
 afterAll(async () => {
   await client.close();
@@ -89,8 +90,8 @@ describe("an approval that is passed on", () => {
       asked("expiring", "pay_next", 5),
       asked("expiring", "pay_next", 6),
     ]);
-    const first = await client.approvals.get(answered.approvalId);
-    expect(first.terms).toMatchObject({ assignees: ["ada"], escalateTo: ["cfo"] });
+    const before = await client.approvals.get(answered.approvalId);
+    expect(before.terms).toMatchObject({ assignees: ["ada"], escalateTo: ["cfo"] });
     await expect
       .poll(async () => (await client.approvals.get(answered.approvalId)).terms?.assignees, {
         timeout: 10_000,
@@ -98,7 +99,7 @@ describe("an approval that is passed on", () => {
       .toEqual(["cfo"]);
     const next = await client.approvals.get(answered.approvalId);
     expect(next.status).toBe("pending");
-    expect(next.expiresAt).toBeGreaterThan(first.expiresAt ?? 0);
+    expect(next.expiresAt).toBeGreaterThan(before.expiresAt ?? 0);
     await expect(client.decide(answered.approvalId, { ...approve, decidedBy: "ada" })).rejects.toSatisfy(
       code("NOT_PERMITTED"),
     );
@@ -120,6 +121,9 @@ describe("who may answer", () => {
     expect((await client.approvals.get(approvalId)).status).toBe("pending");
     await client.decide(approvalId, { ...approve, decidedBy: "ada" });
     expect((await handle.result({ timeoutMs: 15_000 })).output).toBe("pay 11");
+    const ready = first.logs.find((line) => line.msg === "worker ready");
+    const metrics = await (await fetch(`${ready?.url}/metrics`)).text();
+    expect(metrics).toMatch(/drover_interrupts_answered_total\{agent="guarded",decision="approve"[^}]*\} 1/);
   });
 });
 
@@ -140,14 +144,14 @@ describe("a worker that dies between taking the answer and finishing the step", 
 
 describe("an agent that changed since it asked", () => {
   it("is not given the answer unless the operator says so; nothing is answered by being refused", async () => {
-    const first = await asked("payer", "pay", 21);
+    const earlier = await asked("payer", "pay", 21);
     const second = await asked("payer", "pay", 22);
     await fleet.killAll();
     const next = await fleet.start({ AGENT_VERSION: "2" });
     await expect.poll(async () => (await client.state.workers.list()).length, { timeout: 15_000 }).toBe(1);
-    await expect(client.decide(first.approvalId, approve)).rejects.toThrow(/version 1 of 'payer'.*have 2/);
-    await client.approvals.decide(first.approvalId, approve, { onVersionMismatch: "resume" });
-    expect(await first.handle.result({ timeoutMs: 15_000 })).toMatchObject({
+    await expect(client.decide(earlier.approvalId, approve)).rejects.toThrow(/version 1 of 'payer'.*have 2/);
+    await client.approvals.decide(earlier.approvalId, approve, { onVersionMismatch: "resume" });
+    expect(await earlier.handle.result({ timeoutMs: 15_000 })).toMatchObject({
       status: "success",
       output: "pay 21",
       agentVersion: "2",

@@ -18,6 +18,7 @@ import { type Claimed, createCounters, createEffects, memberOf } from "@drover/s
 import { RedisSaver } from "@drover/state/checkpoints";
 import { RedisStore } from "@drover/state/memory";
 import { type ActiveRun, LEASE_IS_LOST } from "./active-runs.js";
+import { countAnswers } from "./answers.js";
 import type { WorkerContext } from "./context.js";
 import { EventWriter } from "./event-writer.js";
 
@@ -36,6 +37,7 @@ export async function work(context: WorkerContext, pointer: Pointer): Promise<vo
   if (claimed.what === "elsewhere") return leaveForAnother(context, pointer, claimed.agent);
   if (claimed.what === "early") return context.state.indexes.noteEarly(pointer, claimed.until);
   if (claimed.what !== "claimed" || !active) return;
+  countAnswers(context.metrics, claimed.activation);
   try {
     const published = publish(context.state, context.queue, [claimed.transition]).catch((error) =>
       context.logger.warn({ error }, "a transition waits to be published"),
@@ -87,7 +89,7 @@ async function leaveForAnother(context: WorkerContext, pointer: Pointer, agent: 
   }
   const error: ErrorInfo = {
     code: "AGENT_NOT_AVAILABLE",
-    message: `No worker has the agent '${agent}'. Start one whose langgraph.json names it, then retry the run.`,
+    message: `No worker has the agent '${agent}', or none has the version that the run's answer was given to. Start one whose langgraph.json names it, then retry the run.`,
   };
   const make = async () => ({ transition: await context.state.runs.fail(pointer, error) });
   await change(context.state, context.queue, pointer, make);
