@@ -13,7 +13,7 @@ const invoke = (
   args: Record<string, unknown>,
   { id = "c1", ...config }: { id?: string; context?: object; configurable?: object } = {},
 ) =>
-  tool.invoke({ type: "tool_call", id, name: tool.name, args: args as never }, {
+  (tool as typeof lookupVendor).invoke({ type: "tool_call", id, name: tool.name, args: args as never }, {
     ...config,
     toolCallId: id,
   } as RunnableConfig);

@@ -41,7 +41,7 @@ function richReply(): AIMessage {
     },
     response_metadata: { model_name: "m", note: BOB },
     usage_metadata: { input_tokens: 1_234_567, output_tokens: 2, total_tokens: 1_234_569 },
-  });
+  } as never);
 }
 
 describe("LangChain's messages", () => {
