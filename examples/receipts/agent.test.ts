@@ -24,7 +24,7 @@ const clerk = createAgent({
 
 async function read(text: string, seed = 7) {
   const input = { messages: [{ role: "user", content: text }] };
-  const state = await clerk.invoke(input as never, { context: { seed } });
+  const state = await clerk.invoke(input as never, { context: { seed } } as never);
   const result = state as unknown as { structuredResponse: Record<string, unknown>; messages: BaseMessage[] };
   return { output: result.structuredResponse, calls: callsIn(result.messages) };
 }
