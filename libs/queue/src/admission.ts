@@ -91,7 +91,7 @@ async function announceMarked(
   transitions: readonly Transition[],
 ): Promise<void> {
   await announce(state, queue, transitions);
-  await state.indexes.unmark(
+  await state.marks.unmark(
     mark,
     chunk.map((p) => p.run),
   );
@@ -105,7 +105,7 @@ async function admitMarked(
   state: State,
   chunk: readonly Prepared[],
 ): Promise<{ mark: string; admitted: Admitted[] }> {
-  const marking = state.indexes.mark(chunk.map((p) => p.run));
+  const marking = state.marks.mark(chunk.map((p) => p.run));
   const hasKeys = chunk.some((p) => p.request.idempotencyKey !== undefined);
   if (hasKeys || state.redis.isCluster) await Promise.all([marking, ...chunk.map((p) => bindKey(state, p))]);
   const [mark, ...admitted] = await Promise.all([

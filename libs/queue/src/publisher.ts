@@ -41,18 +41,18 @@ export async function change<T extends { transition: Transition | null }>(
   thread: ThreadRef,
   make: () => Promise<T>,
 ): Promise<T> {
-  const mark = await state.indexes.mark([thread]);
+  const mark = await state.marks.mark([thread]);
   try {
     const made = await make();
     if (made.transition) await publish(state, queue, [made.transition]);
-    await state.indexes.unmark(mark, [thread]);
+    await state.marks.unmark(mark, [thread]);
     return made;
   } catch (error) {
     // Where publishing failed, the mark stays for the sweeper. What was refused changed nothing, unless the same
     // change was made just before and its reply was lost on the way: then that one is to be published.
     if (isDroverError(error) && !STORE_IS_AWAY.has(error.code)) {
       await publish(state, queue, await state.runs.unpublished(thread));
-      await state.indexes.unmark(mark, [thread]);
+      await state.marks.unmark(mark, [thread]);
     }
     throw error;
   }

@@ -11,6 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** Makes every mark old enough for the sweeper. */
+async function age({ state }: Client): Promise<void> {
+  const marks = state.keys.index("marks");
+  for (const member of await state.redis.zrange(marks, 0, "-1")) await state.redis.zadd(marks, 1, member);
+}
+
 const never = () => new Promise<Outcome>(() => {});
 
 describe("the sweeper", () => {
@@ -66,15 +72,31 @@ describe("the sweeper", () => {
     );
     dies.mockRestore();
     const worker = await scriptedWorker(client, server.url, { act: () => completed() });
-    const marks = client.state.keys.index("marks");
-    for (const member of await client.state.redis.zrange(marks, 0, "-1")) {
-      await client.state.redis.zadd(marks, 1, member);
-    }
+    await age(client);
     await worker.sweeper.sweep(1000);
     const [run] = await client.listRuns();
     const ended = await (await client.run(run?.runId ?? "")).result({ timeoutMs: 5000 });
     expect(ended.status).toBe("success");
-    expect(await client.state.redis.zcard(marks)).toBe(0);
+    // Looked at once more: what a producer sent may arrive when it has given up.
+    await age(client);
+    await worker.sweeper.sweep(1000);
+    expect(await client.state.redis.zcard(client.state.keys.index("marks"))).toBe(0);
+    await worker.stop();
+    await client.close();
+  });
+
+  it("publishes what a producer left on a thread that others wrote to since", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s7" });
+    const dies = vi.spyOn(client.queue, "add").mockRejectedValueOnce(new Error("the producer died here"));
+    const first = client.enqueueRun({ agent: "clerk", input: "1", threadId: "t" });
+    await expect(first).rejects.toThrow("died here");
+    dies.mockRestore();
+    const second = await client.enqueueRun({ agent: "clerk", input: "2", threadId: "t" });
+    const worker = await scriptedWorker(client, server.url, { act: () => completed() });
+    await age(client);
+    await worker.sweeper.sweep(1000);
+    expect(await second.result({ timeoutMs: 5000 })).toMatchObject({ status: "success" });
+    expect(worker.started).toHaveLength(2);
     await worker.stop();
     await client.close();
   });

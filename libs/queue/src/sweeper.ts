@@ -21,6 +21,11 @@ const POINTER_GRACE_MS = 15_000;
 const AFTER_DEATH_MS = 60_000;
 /** Every so many rounds it is looked at anyway: Redis's reply with a job may have been lost on the way. */
 const FETCHED_ROUNDS = 10;
+/**
+ * Milliseconds after which a thread is looked at a second time: what a producer sent may arrive long after its mark,
+ * when the producer itself has given up.
+ */
+const SECOND_LOOK_MS = 30_000;
 const PAGE = 200;
 
 const TOO_LATE: ErrorInfo = {
@@ -88,10 +93,12 @@ export class Sweeper {
   /** What a producer wrote and did not publish. */
   private async publishMarked(now: number): Promise<number> {
     let published = 0;
-    for (const { thread, mark } of await this.state.indexes.marked(now - OUTBOX_GRACE_MS, PAGE)) {
-      const transitions = await this.state.runs.unpublished(thread);
+    const { marks, runs } = this.state;
+    for (const found of await marks.before(now - OUTBOX_GRACE_MS, PAGE)) {
+      const transitions = await runs.unpublished(found.thread);
       await publish(this.state, this.queue, transitions);
-      await this.state.indexes.unmark(mark, [thread]);
+      if (found.isSecondLook) await marks.drop(found);
+      else await marks.lookAgain(found, now + SECOND_LOOK_MS);
       published += transitions.length;
     }
     return published;

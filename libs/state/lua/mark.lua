@@ -1,7 +1,7 @@
--- Remembers threads that a producer is about to write to, so that a sweeper finds what its crash may leave.
+-- Remembers threads that somebody is about to write to, so that a sweeper finds what a crash may leave.
 -- KEYS marks
--- ARGV member...
--- Returns the mark: milliseconds by Redis's clock
+-- ARGV member...: each mark is its maker's own, also where several mark one thread
+-- Returns nothing
 local now = string.format('%.0f', now_ms())
 local scored = {}
 for i, member in ipairs(ARGV) do
@@ -9,4 +9,3 @@ for i, member in ipairs(ARGV) do
   scored[2 * i] = member
 end
 redis.call('ZADD', KEYS[1], unpack(scored))
-return now

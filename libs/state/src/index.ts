@@ -7,6 +7,7 @@ export * from "./escalation.js";
 export * from "./event-log.js";
 export * from "./indexes.js";
 export * from "./keys.js";
+export * from "./marks.js";
 export * from "./payload.js";
 export * from "./refusals.js";
 export * from "./retention.js";

@@ -13,8 +13,6 @@ import type { ThreadRef } from "./transitions.js";
 
 const scripts = {
   apply: loadScript("apply"),
-  mark: loadScript("mark"),
-  unmark: loadScript("unmark"),
   reserve: loadScript("reserve"),
 };
 
@@ -185,45 +183,6 @@ export class Indexes {
     await this.redis.zrem(this.keys.index("deadlines"), memberOf(run));
   }
 
-  /** Marks threads that a producer writes to; gives the mark. */
-  async mark(threads: readonly ThreadRef[]): Promise<string> {
-    const members = threads.map(threadMember);
-    return String(await runScript(this.redis, scripts.mark, [this.keys.index("marks")], members));
-  }
-
-  async unmark(mark: string, threads: readonly ThreadRef[]): Promise<void> {
-    await runScript(
-      this.redis,
-      scripts.unmark,
-      [this.keys.index("marks")],
-      [mark, ...threads.map(threadMember)],
-    );
-  }
-
-  /** Threads that were marked before `at`. */
-  async marked(at: number, limit: number): Promise<{ thread: ThreadRef; mark: string }[]> {
-    const key = this.keys.index("marks");
-    const found = await this.redis.zrange(
-      key,
-      "-inf",
-      String(at),
-      "BYSCORE",
-      "LIMIT",
-      0,
-      limit,
-      "WITHSCORES",
-    );
-    const marks: { thread: ThreadRef; mark: string }[] = [];
-    for (let i = 0; i + 1 < found.length; i += 2) {
-      const [tenant = "", threadId = ""] = String(found[i]).split("/");
-      marks.push({
-        thread: { tenant: decodeId(tenant), threadId: decodeId(threadId) },
-        mark: String(found[i + 1]),
-      });
-    }
-    return marks;
-  }
-
   /** Binds an idempotency key; gives what it is bound to, by this call or an earlier one. */
   async reserve(tenant: string, key: string, bound: string): Promise<string> {
     const name = this.keys.index(`idempotency:${encodeId(tenant)}:${encodeId(key)}`);
@@ -289,7 +248,9 @@ function applied(t: Transition): Record<string, unknown> {
   };
 }
 
-const threadMember = (thread: ThreadRef): string => `${encodeId(thread.tenant)}/${encodeId(thread.threadId)}`;
+/** A thread's name in the indexes: tenant and thread, encoded. */
+export const threadMember = (thread: ThreadRef): string =>
+  `${encodeId(thread.tenant)}/${encodeId(thread.threadId)}`;
 
 /** A run's name in the indexes: tenant, thread and run, encoded. */
 export const memberOf = (run: RunRef): string => `${threadMember(run)}/${encodeId(run.runId)}`;

@@ -3,6 +3,7 @@ import type { Redis } from "./connect.js";
 import { DeadLetters } from "./dead-letters.js";
 import { Indexes } from "./indexes.js";
 import { createKeys, type Keys } from "./keys.js";
+import { Marks } from "./marks.js";
 import { DEFAULT_RETENTION, type Retention } from "./retention.js";
 import { RunReader } from "./run-reader.js";
 import { RunStore } from "./run-store.js";
@@ -17,6 +18,7 @@ export interface State {
   reader: RunReader;
   indexes: Indexes;
   batches: BatchStore;
+  marks: Marks;
   workers: WorkerRegistry;
   deadLetters: DeadLetters;
 }
@@ -41,6 +43,7 @@ export function openState({ redis, prefix, retention: overrides, maxCrashes }: S
     reader: new RunReader(redis, keys),
     indexes: new Indexes(redis, keys, retention),
     batches: new BatchStore(redis, keys, retention),
+    marks: new Marks(redis, keys),
     workers: new WorkerRegistry(redis, keys),
     deadLetters: new DeadLetters(redis, keys),
   };

@@ -13,7 +13,7 @@ export async function fleetFindings(client: Client, invocation: string): Promise
     state.indexes.countDue(),
     queue.counts(),
     state.redis.dbsize(),
-    state.indexes.marked(Date.now() - 60_000, 1),
+    state.marks.before(Date.now() - 60_000, 1),
   ]);
   const findings = [ok("keys", `${count(keys)} in this database, under ${state.keys.prefix}:`)];
   if (workers.length > 0) {
