@@ -123,6 +123,7 @@ async function play(
     await until(history.plan.at);
     await producer.see(history, late.signal);
   });
+  const strangers = producer.answerStrangers(byLabel, late.signal);
   for (const event of plan.events) {
     await until(event.at);
     disturber.begin(event);
@@ -134,6 +135,8 @@ async function play(
   const timer = setTimeout(() => late.abort(), settleMs);
   await Promise.all(lives);
   clearTimeout(timer);
+  late.abort();
+  await strangers;
   await disturber.close();
 }
 

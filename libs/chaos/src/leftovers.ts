@@ -28,7 +28,9 @@ export async function leftovers(state: State, queue: RunQueue): Promise<Leftover
   const index = keys.index("");
   const workers = new Set(await redis.zrange(`${index}workers`, 0, "-1"));
   for (const name of ["due", "marks", "deadlines", "early"]) {
-    const left = await redis.zrange(`${index}${name}`, 0, "-1");
+    const all = await redis.zrange(`${index}${name}`, 0, "-1");
+    // A mark that was seen to is looked at once more, half a minute later.
+    const left = all.filter((member) => !member.endsWith("/again"));
     if (left.length > 0) slots.push(`${name} holds ${left.slice(0, 5).join(", ")}`);
   }
   for (const key of all) {

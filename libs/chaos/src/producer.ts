@@ -94,6 +94,19 @@ export class Producer {
     }
   }
 
+  /** Answers what runs ask whose producer was never told that they exist, until `signal` fires. */
+  async answerStrangers(known: ReadonlyMap<string, RunHistory>, signal: AbortSignal): Promise<void> {
+    const { observer } = this.arena;
+    while (!signal.aborted) {
+      const own = new Set([...known.values()].map(({ runId }) => runId));
+      const asked = await observer.listApprovals(100).catch(() => []);
+      for (const approval of asked.filter(({ runId }) => !own.has(runId))) {
+        await observer.decide(approval.approvalId, rightAnswer(approval, true, "stranger")).catch(() => {});
+      }
+      await sleep(4 * AGAIN_MS);
+    }
+  }
+
   private async decide(history: RunHistory, approval: Approval): Promise<void> {
     const { approves, wrongFirst, twice } = history.plan.answer;
     const { producer, reviewer } = this.arena;

@@ -3,12 +3,12 @@ import type { Redis } from "./connect.js";
 import type { Keys } from "./keys.js";
 import { leaseLost } from "./refusals.js";
 import type { RunRef } from "./run-store.js";
-import { loadScript, runScript } from "./scripts.js";
+import { loadScript, newToken, runScript } from "./scripts.js";
 import type { Subscriptions } from "./subscriptions.js";
 
 const append = loadScript("events");
 
-/** Appends to a run's events, under the lease. Throws LEASE_LOST. */
+/** Appends to a run's events, under the lease; one call after the other for each run. Throws LEASE_LOST. */
 export async function appendEvents(
   redis: Redis,
   keys: Keys,
@@ -18,8 +18,15 @@ export async function appendEvents(
 ): Promise<void> {
   if (events.length === 0) return;
   const k = keys.thread(lease.tenant, lease.threadId);
-  const args = [lease.epoch, lease.worker, longest, ...events.map((event) => JSON.stringify(event))];
-  if ((await runScript(redis, append, [k.thread, k.events(lease.runId)], args)) !== 1) throw leaseLost(lease);
+  const args = [
+    lease.epoch,
+    lease.worker,
+    longest,
+    newToken(),
+    ...events.map((event) => JSON.stringify(event)),
+  ];
+  if ((await runScript(redis, append, [k.thread, k.events(lease.runId), k.run(lease.runId)], args)) !== 1)
+    throw leaseLost(lease);
 }
 
 /**

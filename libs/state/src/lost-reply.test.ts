@@ -4,6 +4,7 @@ import { type RedisServer, startRedis } from "@drover/embedded";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { connect, type Redis } from "./connect.js";
 import { createEffects } from "./effects.js";
+import { appendEvents } from "./event-log.js";
 import { encodePayload } from "./payload.js";
 import { openState, type State } from "./state.js";
 import { AGENTS, ref, request, success, taken } from "./testing/runs.js";
@@ -79,6 +80,16 @@ it("a tool marked once is started by the call that claimed it, and by no other",
   const other = await effects.claim("e");
   expect(other).toMatchObject({ state: "unknown" });
   expect(other.state === "unknown" && Date.now() - other.startedAt).toBeLessThan(60_000);
+});
+
+it("events are appended once", async () => {
+  await admit();
+  const { lease } = taken(await claim());
+  const event = { type: "custom", data: 1, attempt: 1, seq: 1 } as const;
+  await appendEvents(state.redis, state.keys, lease, [event, event], 100);
+  await appendEvents(state.redis, state.keys, lease, [event], 100);
+  const stream = await redis.xrange(state.keys.thread("default", "t").events("a"), "-", "+");
+  expect(stream.filter(([, fields]) => fields[1]?.includes("custom"))).toHaveLength(3);
 });
 
 it("a cancel that was made is refused the second time and stands in the outbox", async () => {
