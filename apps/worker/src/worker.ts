@@ -137,6 +137,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     heartbeat.cancel(member, refOf(member)).catch((error) => logger.warn({ error }, "a cancel failed"));
   });
   const sweeping = repeat(config.leaseMs / 5, () => sweeper.sweep(config.leaseMs), logger);
+  const rescuing = repeat(config.leaseMs / 10, () => sweeper.rescue(config.leaseMs), logger);
   const orphans = new Orphans(state, queue, activeRuns);
   const tidying = repeat(ORPHANS_MS, () => giveBack(orphans, heartbeat.workerId, logger), logger);
   const unwatch = watchEventLoop(metrics);
@@ -178,7 +179,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     clearTimeout(deadline);
     clearInterval(slots);
     unwatch();
-    await Promise.all([sweeping.stop(), tidying.stop()]);
+    await Promise.all([sweeping.stop(), rescuing.stop(), tidying.stop()]);
     await giveAllBack(state, queue, heartbeat.workerId);
     await heartbeat.end();
     await probes.close();

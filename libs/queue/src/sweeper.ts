@@ -52,6 +52,11 @@ export class Sweeper {
     private readonly read: AnswerReader = (_, answer) => answer,
   ) {}
 
+  /** The first part of a round alone: what people wait for must not wait for the other repairs. */
+  async rescue(leaseMs: number): Promise<void> {
+    if (await this.holdsLease(leaseMs)) this.note("takeover", await this.takeOver());
+  }
+
   /** One round, if this worker has the sweeper's lease. `leaseMs` is how long the lease lasts without a round. */
   async sweep(leaseMs: number): Promise<void> {
     if (!(await this.holdsLease(leaseMs))) return;
