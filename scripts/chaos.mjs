@@ -1,7 +1,8 @@
 /**
- * `npm run chaos -- [--runs 100] [--workers 4] [--seed 1] [--lease-ms 5000] [--settle-ms 90000] [--json]`: a fleet of the
- * harness's agents, and everything done to it that the seed's plan says. `--crash-points` instead: a worker is killed
- * at every command of a run in turn. Exits with 1 where a promise was broken. `--json` prints the report alone.
+ * `npm run chaos -- [--runs 100] [--workers 4] [--seed 1] [--lease-ms 5000] [--settle-ms 90000] [--every-ms 800]
+ * [--only kill,drain,…] [--json]`: a fleet of the harness's agents, and everything done to it that the seed's plan says.
+ * `--crash-points [--agents steps,approver,…]` instead: a worker is killed at every command of a run in turn. Exits with
+ * 1 where a promise was broken. `--json` prints the report alone.
  */
 import { parseArgs } from "node:util";
 import { setupOrExit } from "./setup.mjs";
@@ -48,7 +49,9 @@ async function run() {
 }
 
 async function crashPoints() {
-  const report = await chaos.runCrashPoints({ onProgress: say });
+  const names = values.agents?.split(",") ?? ["steps", "nested", "parallel", "approver"];
+  const agents = chaos.builtInAgents.filter(({ name }) => names.includes(name));
+  const report = await chaos.runCrashPoints({ agents, onProgress: say });
   console.log(JSON.stringify(report, null, values.json ? 0 : 2));
   return report.agents.every(({ differences }) => differences.length === 0) ? 0 : 1;
 }

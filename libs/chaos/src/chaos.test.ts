@@ -32,7 +32,7 @@ describe("a fleet that is disturbed", () => {
 describe("a worker that is killed at a command", () => {
   it("leaves a run that ends as if nothing had been", async () => {
     const agents = builtInAgents.filter(({ name }) => name === "approver");
-    const { agents: found } = await runCrashPoints({ agents, every: 13 });
+    const { agents: found } = await runCrashPoints({ agents, every: 21, atOnce: 3 });
     expect(found).toMatchObject([{ agent: "approver", differences: [] }]);
     expect(found[0]?.points).toBeGreaterThan(3);
     // What a kill costs at most.

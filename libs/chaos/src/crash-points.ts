@@ -3,15 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RedisServer, startRedis } from "@drover/embedded";
-import { builtInAgents, builtInProject, type ChaosAgent } from "./agents.js";
+import { builtInProject, type ChaosAgent } from "./agents.js";
 import { type Ended, runOnce } from "./crash-run.js";
 import { LEDGER_VARIABLE } from "./ledger.js";
 
 export type When = "before" | "after";
 
 export interface CrashPointsOptions {
-  /** Default: the harness's own `steps`, `nested`, `parallel` and `approver`. */
-  agents?: readonly ChaosAgent[];
+  agents: readonly ChaosAgent[];
+  /** A folder with langgraph.json. Default: the harness's own agents. */
   root?: string;
   /** Only each `every`th point, from the first on. Default 1: all of them. */
   every?: number;
@@ -34,12 +34,7 @@ export interface AgentCrashPoints {
   longestMs: number;
 }
 
-const TRIED = ["steps", "nested", "parallel", "approver"];
-
-export async function runCrashPoints(
-  options: CrashPointsOptions = {},
-): Promise<{ agents: AgentCrashPoints[] }> {
-  const agents = options.agents ?? builtInAgents.filter(({ name }) => TRIED.includes(name));
+export async function runCrashPoints(options: CrashPointsOptions): Promise<{ agents: AgentCrashPoints[] }> {
   const folder = mkdtempSync(join(tmpdir(), "drover-crash-"));
   const ledger = join(folder, "ledger.jsonl");
   writeFileSync(ledger, "");
@@ -48,7 +43,7 @@ export async function runCrashPoints(
   const redis = await startRedis();
   try {
     const found: AgentCrashPoints[] = [];
-    for (const agent of agents) found.push(await tryAgent(agent, { redis, ledger, folder }, options));
+    for (const agent of options.agents) found.push(await tryAgent(agent, { redis, ledger, folder }, options));
     return { agents: found };
   } finally {
     delete process.env[LEDGER_VARIABLE];
