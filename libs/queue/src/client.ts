@@ -77,6 +77,12 @@ export class Client {
   private agents: { names: string[]; at: number } | null = null;
 
   constructor(private readonly options: ClientOptions) {
+    if (!options?.redisUrl) {
+      throw new DroverError(
+        "INVALID_CONFIG",
+        "A client needs `redisUrl`, for example redis://127.0.0.1:6379.",
+      );
+    }
     const open = (role: "producer" | "subscriber"): Redis => {
       const redis = connect({
         url: options.redisUrl,

@@ -68,7 +68,10 @@ export function asDroverError(error: unknown): unknown {
     return refused("it is a read-only replica. Connect to the primary", error);
   }
   if (/NOAUTH|WRONGPASS|NOPERM/.test(message)) {
-    return refused("the user or password in REDIS_URL is not accepted", error);
+    return refused(
+      "the user or password in REDIS_URL is missing or not accepted",
+      error,
+    );
   }
   if (isConnectionError(error)) {
     return new DroverError(
@@ -83,7 +86,7 @@ export function asDroverError(error: unknown): unknown {
 }
 
 function refused(why: string, cause: Error): DroverError {
-  return new DroverError("REDIS_REFUSED", `Redis refused a write: ${why}.`, { cause });
+  return new DroverError("REDIS_REFUSED", `Redis refused a command: ${why}.`, { cause });
 }
 
 function isConnectionError(error: Error): boolean {

@@ -59,7 +59,7 @@ export function agentFindings(
 ): Finding[] {
   if (!agents) {
     const names = Object.keys(announced).join(", ");
-    return [note("agents", `no langgraph.json here; workers have announced: ${names || "none"}`)];
+    return [note("agents", `none of this folder; workers have announced: ${names || "none"}`)];
   }
   return agents.list().map(({ name, version }) => {
     const fleet = announced[name];
