@@ -68,10 +68,7 @@ export function asDroverError(error: unknown): unknown {
     return refused("it is a read-only replica. Connect to the primary", error);
   }
   if (/NOAUTH|WRONGPASS|NOPERM/.test(message)) {
-    return refused(
-      "the user or password in REDIS_URL is missing or not accepted",
-      error,
-    );
+    return refused("the user or password in REDIS_URL is missing or not accepted", error);
   }
   if (isConnectionError(error)) {
     return new DroverError(
