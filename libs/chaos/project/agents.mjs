@@ -5,7 +5,7 @@ import { defineAgent, registerOfflineRules, withReconcile } from "@drover/runtim
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { tool } from "langchain";
 import { z } from "zod";
-import { LEDGER_VARIABLE, note, readLedger } from "../dist/ledger.js";
+import { DEAD_VARIABLE, LEDGER_VARIABLE, note, readLedger } from "../dist/ledger.js";
 
 const State = Annotation.Root({
   run: Annotation(),
@@ -85,21 +85,26 @@ const agent = (name, tools, policy, before) => {
 /** One tool that must not happen twice and that nobody can be asked about. */
 export const poster = agent("poster", [act("once", "post")], { once: ["post"] });
 
-/** The ledger knows what became of a call whose worker died: as somebody's order system would. */
-const book = withReconcile(act("once", "book"), ({ run }, { toolCallId }) => {
-  const known = readLedger(process.env[LEDGER_VARIABLE]).some(
-    (line) => line.what === "once" && line.run === run && line.call === toolCallId,
-  );
-  return known ? { outcome: "done", result: `book for ${run}` } : { outcome: "unknown" };
-});
+/**
+ * A tool marked once, and the ledger knows what became of a call: as somebody's order system would. A call that it does
+ * not know did not happen if whoever started it is dead for sure; a worker that only sleeps may make it yet.
+ */
+const known = (name) =>
+  withReconcile(act("once", name), ({ run }, { toolCallId }) => {
+    const isBooked = readLedger(process.env[LEDGER_VARIABLE]).some(
+      (line) => line.what === "once" && line.run === run && line.call === toolCallId,
+    );
+    if (isBooked) return { outcome: "done", result: `${name} for ${run}` };
+    return { outcome: process.env[DEAD_VARIABLE] === "1" ? "not_done" : "unknown" };
+  });
 
 /** Three tools at once, one of them marked once. */
-export const parallel = agent("parallel", [act("tool", "look"), book, act("tool", "count")], {
+export const parallel = agent("parallel", [act("tool", "look"), known("book"), act("tool", "count")], {
   once: ["book"],
 });
 
 /** A tool that a human must approve, and that must not happen twice. */
-export const approver = agent("approver", [act("once", "pay")], { once: ["pay"], approvals: { pay: true } });
+export const approver = agent("approver", [known("pay")], { once: ["pay"], approvals: { pay: true } });
 
 /** Five requests to the model in a thread, whoever makes them; a run needs two. */
 export const limited = agent("limited", [act("tool", "look")], { modelCalls: { thread: 5 } });

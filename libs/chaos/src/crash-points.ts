@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { builtInProject, type ChaosAgent } from "./agents.js";
 import { type Ended, runOnce } from "./crash-run.js";
-import { LEDGER_VARIABLE } from "./ledger.js";
+import { DEAD_VARIABLE, LEDGER_VARIABLE } from "./ledger.js";
 
 export type When = "before" | "after";
 
@@ -40,6 +40,7 @@ export async function runCrashPoints(options: CrashPointsOptions): Promise<{ age
   writeFileSync(ledger, "");
   // Whoever takes over lives in this very process.
   process.env[LEDGER_VARIABLE] = ledger;
+  process.env[DEAD_VARIABLE] = "1";
   const redis = await startRedis();
   try {
     const found: AgentCrashPoints[] = [];
@@ -47,6 +48,7 @@ export async function runCrashPoints(options: CrashPointsOptions): Promise<{ age
     return { agents: found };
   } finally {
     delete process.env[LEDGER_VARIABLE];
+    delete process.env[DEAD_VARIABLE];
     await redis.stop();
     rmSync(folder, { recursive: true, force: true });
   }

@@ -23,6 +23,9 @@ export interface LedgerLine {
 /** The environment variable that names the ledger's file in a worker. */
 export const LEDGER_VARIABLE = "DROVER_CHAOS_LEDGER";
 
+/** The environment variable that is 1 where a worker that is gone is dead, and not only stopped. */
+export const DEAD_VARIABLE = "DROVER_CHAOS_WORKERS_ARE_DEAD";
+
 /** For agents under test: writes one line, before what it tells of. Does nothing outside of a harness. */
 export function note(line: Omit<LedgerLine, "pid" | "at">): void {
   const file = process.env[LEDGER_VARIABLE];
