@@ -7,19 +7,24 @@ import { startWorker } from "./worker.js";
  * it with an IPC channel is told where the metrics are; when the parent is gone, so is the worker.
  */
 async function main(): Promise<void> {
-  const orphaned = new Promise<void>((resolve) => process.once("disconnect", resolve));
-  const worker = await startWorker(readConfig(process.env, process.cwd()), process.env);
   let told = 0;
-  const leave = (): void => {
-    told += 1;
-    // Safe at any point: what is in hand is taken over, as after a crash.
-    if (told > 1) process.exit(130);
-    worker.stop().then(() => process.exit(0));
-  };
-  process.on("SIGTERM", leave);
-  process.on("SIGINT", leave);
-  orphaned.then(leave);
+  // Before the worker says that it is ready: a signal that comes right then must find somebody.
+  const toldToLeave = new Promise<void>((resolve) => {
+    const leave = () => {
+      told += 1;
+      // Safe at any point: what is in hand is taken over, as after a crash.
+      if (told > 1) process.exit(130);
+      resolve();
+    };
+    process.on("SIGTERM", leave);
+    process.on("SIGINT", leave);
+    process.once("disconnect", resolve);
+  });
+  const worker = await startWorker(readConfig(process.env, process.cwd()), process.env);
   process.send?.({ url: worker.url });
+  await toldToLeave;
+  await worker.stop();
+  process.exit(0);
 }
 
 main().catch((error: unknown) => {
