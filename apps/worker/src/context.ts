@@ -1,4 +1,4 @@
-import { DroverError, type Redactor, type Transition, type Usage } from "@drover/contracts";
+import { DroverError, type Redactor, type Transition } from "@drover/contracts";
 import type { RunQueue } from "@drover/queue";
 import type { LoadedAgent } from "@drover/runtime";
 import type { State } from "@drover/state";
@@ -25,7 +25,7 @@ export interface WorkerContext {
   /** Called when a run was left: the worker makes progress. */
   onProgress: () => void;
   /** Counts a committed transition in the metrics. */
-  count: (transition: Transition, usage: Usage) => void;
+  count: (transition: Transition) => void;
 }
 
 export function countTransition(metrics: Metrics, t: Transition): void {

@@ -7,7 +7,7 @@ import {
   DroverError,
   type ErrorInfo,
   isDroverError,
-  noUsage,
+  isStoreFailure,
   type Outcome,
   type Pointer,
   type Transition,
@@ -176,7 +176,7 @@ async function conclude(
     return;
   }
   await publish(state, queue, [transition]);
-  context.count(transition, outcome.kind === "superseded" ? noUsage() : outcome.usage);
+  context.count(transition);
 }
 
 /** Waits for a Redis that is away or full, for as long as the lease is this worker's. */
@@ -190,8 +190,7 @@ async function settleWhenRedisCan(
     try {
       return await settle(state, lease, { attempt: activation.attempt, maxAttempts }, outcome);
     } catch (error) {
-      const waits = isDroverError(error, "NO_REDIS") || isDroverError(error, "REDIS_REFUSED");
-      if (!waits || isDroverError(signal.reason, "LEASE_LOST")) throw error;
+      if (!isStoreFailure(error) || isDroverError(signal.reason, "LEASE_LOST")) throw error;
       logger.warn({ runId: lease.runId, error }, "the run's end waits for Redis");
       await sleep(SETTLE_AGAIN_MS);
     }

@@ -91,3 +91,11 @@ export class DroverError extends Error {
 export function isDroverError(error: unknown, code?: ErrorCode): error is DroverError {
   return error instanceof DroverError && (code === undefined || error.code === code);
 }
+
+/**
+ * Whether Redis was away, full or read-only: nothing is wrong with what was asked for, and trying again later, or by
+ * somebody else, may do.
+ */
+export function isStoreFailure(error: unknown): boolean {
+  return isDroverError(error, "NO_REDIS") || isDroverError(error, "REDIS_REFUSED");
+}

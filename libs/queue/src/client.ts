@@ -120,17 +120,12 @@ export class Client {
         knownAgents: () => this.knownAgents(),
       },
     ).catch(rethrow);
-    const cancel = (run: RunRef, reason?: string) => cancelRun(this.state, this.queue, run, reason);
-    return accepted.map(({ run, behind }) =>
-      createHandle(this.state, this.subscriptions, run, behind, cancel),
-    );
+    return accepted.map(({ run, behind }) => this.handle(run, behind));
   }
 
   /** A handle of a run that was enqueued before. Throws UNKNOWN_RUN. */
   async run(runId: string): Promise<RunHandle> {
-    const ref = await this.state.indexes.locate(runId, this.tenant);
-    const cancel = (run: RunRef, reason?: string) => cancelRun(this.state, this.queue, run, reason);
-    return createHandle(this.state, this.subscriptions, ref, null, cancel);
+    return this.handle(await this.state.indexes.locate(runId, this.tenant), null);
   }
 
   /** Newest first. */
@@ -249,16 +244,14 @@ export class Client {
     return this.subscriptions.open(this.state.keys.index(`batch:${encodeId(batchId)}`));
   }
 
-  /** Waits for a message about the batch, or a few seconds. */
-  async batchChanged(batchId: string, signal?: AbortSignal): Promise<void> {
-    const wake = await this.subscriptions.open(this.state.keys.index(`batch:${batchId}`));
-    await wake.next(signal);
-    wake.close();
-  }
-
   async close(): Promise<void> {
     await Promise.all([this.queue.close(), this.failedWebhooks.close()]);
     for (const redis of this.connections) redis.disconnect();
+  }
+
+  private handle(ref: RunRef, behind: string | null): RunHandle {
+    const cancel = (run: RunRef, reason?: string) => cancelRun(this.state, this.queue, run, reason);
+    return createHandle(this.state, this.subscriptions, ref, behind, cancel);
   }
 
   private async read(ids: readonly string[], withOutput: boolean): Promise<Run[]> {

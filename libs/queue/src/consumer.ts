@@ -1,6 +1,7 @@
 import { type Pointer, parseOrThrow, pointerSchema } from "@drover/contracts";
 import type { Keys, Redis } from "@drover/state";
-import { type ConnectionOptions, Worker } from "bullmq";
+import { Worker } from "bullmq";
+import { bullWorkerOptions, REMOVE_ENDED } from "./bull-worker.js";
 import { RUNS_QUEUE } from "./run-queue.js";
 
 export interface ConsumerOptions {
@@ -29,18 +30,7 @@ export class Consumer {
           onError(error as Error);
         }
       },
-      {
-        connection: redis as unknown as ConnectionOptions,
-        prefix: keys.bull,
-        concurrency,
-        autorun: false,
-        lockDuration: 30_000,
-        stalledInterval: 10_000,
-        maxStalledCount: 1_000_000,
-        removeOnComplete: { count: 0 },
-        removeOnFail: { count: 0 },
-        skipVersionCheck: true,
-      },
+      { ...bullWorkerOptions({ redis, keys, concurrency }), ...REMOVE_ENDED },
     );
     this.worker.on("error", onError);
   }

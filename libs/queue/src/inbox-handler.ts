@@ -11,6 +11,7 @@ import {
   type ErrorInfo,
   isDroverError,
   isFinal,
+  isStoreFailure,
   type MessageType,
   messageSchema,
   type Notice,
@@ -90,7 +91,7 @@ export async function handleMessage(
     context.onHandled(type, "admitted");
   } catch (thrown) {
     const error = asDroverError(thrown);
-    if (isDroverError(error, "NO_REDIS") || isDroverError(error, "REDIS_REFUSED")) throw error;
+    if (isStoreFailure(error)) throw error;
     if (!isDroverError(error)) context.onDefect(error);
     await refuse(context, body, isDroverError(error) ? error.toInfo() : DEFECT);
     context.onHandled(type, "refused");

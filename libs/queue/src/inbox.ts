@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDroverError } from "@drover/contracts";
+import { isStoreFailure } from "@drover/contracts";
 import { asDroverError, type Keys, type Redis } from "@drover/state";
-import { type ConnectionOptions, DelayedError, type Job, Worker } from "bullmq";
+import { DelayedError, type Job, Worker } from "bullmq";
+import { bullWorkerOptions, REMOVE_ENDED } from "./bull-worker.js";
 import type { Handled } from "./inbox-handler.js";
 
 /** Any BullMQ client puts messages here, under the prefix `{<DROVER_PREFIX>-bull}`. */
@@ -40,18 +41,7 @@ export class Inbox {
         await job.moveToDelayed(Date.now() + PASS_ON_MS, token);
         throw new DelayedError();
       },
-      {
-        connection: redis as unknown as ConnectionOptions,
-        prefix: keys.bull,
-        concurrency,
-        autorun: false,
-        lockDuration: 30_000,
-        stalledInterval: 5000,
-        maxStalledCount: 1_000_000,
-        removeOnComplete: { count: 0 },
-        removeOnFail: { count: 0 },
-        skipVersionCheck: true,
-      },
+      { ...bullWorkerOptions({ redis, keys, concurrency, stalledInterval: 5000 }), ...REMOVE_ENDED },
     );
     this.worker.on("error", onError);
   }
@@ -83,8 +73,7 @@ async function untilHandled(
     } catch (thrown) {
       const error = asDroverError(thrown);
       onError(error as Error);
-      const waits = isDroverError(error, "NO_REDIS") || isDroverError(error, "REDIS_REFUSED");
-      if (!waits) return "done";
+      if (!isStoreFailure(error)) return "done";
       await sleep(AGAIN_MS);
     }
   }

@@ -1,4 +1,4 @@
-import { type Dispatch, type ErrorCode, isDroverError, type Transition } from "@drover/contracts";
+import { type Dispatch, isDroverError, isStoreFailure, type Transition } from "@drover/contracts";
 import type { State, ThreadRef } from "@drover/state";
 import type { RunQueue } from "./run-queue.js";
 
@@ -50,12 +50,10 @@ export async function change<T extends { transition: Transition | null }>(
   } catch (error) {
     // Where publishing failed, the mark stays for the sweeper. What was refused changed nothing, unless the same
     // change was made just before and its reply was lost on the way: then that one is to be published.
-    if (isDroverError(error) && !STORE_IS_AWAY.has(error.code)) {
+    if (isDroverError(error) && !isStoreFailure(error)) {
       await publish(state, queue, await state.runs.unpublished(thread));
       await state.marks.unmark(mark, [thread]);
     }
     throw error;
   }
 }
-
-const STORE_IS_AWAY: ReadonlySet<ErrorCode> = new Set(["NO_REDIS", "REDIS_REFUSED"]);

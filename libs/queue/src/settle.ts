@@ -9,7 +9,7 @@ import {
   type Outcome,
   type Transition,
 } from "@drover/contracts";
-import { DEFAULT_MAX_PAYLOAD, encodePayload, type Settlement, type State } from "@drover/state";
+import { DEFAULT_MAX_PAYLOAD, encodePayload, type Payload, type Settlement, type State } from "@drover/state";
 
 /** Milliseconds before the second try of a run; doubles with each further one, up to a minute. */
 const FIRST_RETRY_MS = 1000;
@@ -47,15 +47,9 @@ function settlementOf(
 ): Settlement {
   switch (outcome.kind) {
     case "completed": {
-      const wrong = unstorable(outcome.output);
-      if (wrong) return { what: "final", status: "error", endedBy: "error", error: wrong, output: undefined };
-      return {
-        what: "final",
-        status: "success",
-        endedBy: outcome.endedBy,
-        error: null,
-        output: outcome.output,
-      };
+      const { output, error } = storable(outcome.output);
+      if (error) return { what: "final", status: "error", endedBy: "error", error, output };
+      return { what: "final", status: "success", endedBy: outcome.endedBy, error, output };
     }
     case "interrupted":
       return {
@@ -78,11 +72,11 @@ function settlementOf(
         status: "error",
         endedBy: outcome.endedBy,
         error: outcome.error,
-        output: undefined,
+        output: null,
       };
     case "cancelled": {
       const error = { code: "CANCELLED", message: outcome.reason } as const;
-      return { what: "final", status: "cancelled", endedBy: "cancelled", error, output: undefined };
+      return { what: "final", status: "cancelled", endedBy: "cancelled", error, output: null };
     }
     case "timed_out":
       return {
@@ -90,23 +84,26 @@ function settlementOf(
         status: "timeout",
         endedBy: "timeout",
         error: outcome.error,
-        output: undefined,
+        output: null,
       };
     case "yielded":
       return { what: "again", kind: "handover", delayMs: 0, error: null, spendsAttempt: false };
   }
 }
 
-/** Why an output cannot be kept; null where it can. */
-function unstorable(output: unknown): ErrorInfo | null {
+/** An output as it is kept, or why it cannot be. */
+function storable(output: unknown): { output: Payload; error: null } | { output: null; error: ErrorInfo } {
   try {
-    encodePayload(output, { bytes: DEFAULT_MAX_PAYLOAD, what: "The agent's output" });
-    return null;
+    const limit = { bytes: DEFAULT_MAX_PAYLOAD, what: "The agent's output" };
+    return { output: encodePayload(output, limit), error: null };
   } catch (error) {
-    if (error instanceof DroverError) return error.toInfo();
+    if (error instanceof DroverError) return { output: null, error: error.toInfo() };
     return {
-      code: "AGENT_ERROR",
-      message: "The agent's output is not JSON. Return plain objects, lists, texts and numbers.",
+      output: null,
+      error: {
+        code: "AGENT_ERROR",
+        message: "The agent's output is not JSON. Return plain objects, lists, texts and numbers.",
+      },
     };
   }
 }

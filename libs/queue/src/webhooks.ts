@@ -1,6 +1,7 @@
 import { DroverError, type Notice } from "@drover/contracts";
 import type { Keys, Redis } from "@drover/state";
 import { type ConnectionOptions, type Job, Queue, Worker } from "bullmq";
+import { bullWorkerOptions } from "./bull-worker.js";
 import { WEBHOOKS_QUEUE, type WebhookJob } from "./webhook-job.js";
 import { postWebhook, type WebhookSettings } from "./webhook-request.js";
 
@@ -23,16 +24,7 @@ export class Webhooks {
       async (job) => {
         await postWebhook(job.data, settings);
       },
-      {
-        connection: redis as unknown as ConnectionOptions,
-        prefix: names.bull,
-        concurrency,
-        autorun: false,
-        lockDuration: 30_000,
-        stalledInterval: 10_000,
-        maxStalledCount: 1_000_000,
-        skipVersionCheck: true,
-      },
+      bullWorkerOptions({ redis, keys: names, concurrency }),
     );
     this.worker.on("error", onError);
     this.worker.on("completed", () => onDelivered(true));

@@ -2,9 +2,7 @@ import type { CounterLimit, Counters, Lease } from "@drover/contracts";
 import type { Redis } from "./connect.js";
 import type { Keys } from "./keys.js";
 import { leaseLost } from "./refusals.js";
-import type { RunRef } from "./run-store.js";
 import { loadScript, replyWords, runScript } from "./scripts.js";
-import type { ThreadRef } from "./transitions.js";
 
 const take = loadScript("take");
 
@@ -22,16 +20,4 @@ export function createCounters(redis: Redis, keys: Keys, lease: Lease): Counters
       return `${full.scope}:${full.name}`;
     },
   };
-}
-
-/** What was taken so far, by name. */
-export async function readCounters(
-  redis: Redis,
-  keys: Keys,
-  of: ThreadRef | RunRef,
-): Promise<Record<string, number>> {
-  const k = keys.thread(of.tenant, of.threadId);
-  const fields = await redis.hgetall("runId" in of ? k.run(of.runId) : k.thread);
-  const counts = Object.entries(fields).filter(([name]) => name.startsWith("count:"));
-  return Object.fromEntries(counts.map(([name, n]) => [name.slice("count:".length), Number(n)]));
 }

@@ -1,4 +1,5 @@
 export * from "./batch-store.js";
+export type { Claimed } from "./claimed.js";
 export * from "./connect.js";
 export * from "./counters.js";
 export * from "./dead-letters.js";

@@ -108,8 +108,7 @@ export class Indexes {
 
   /** Approvals whose time was over at `at`. */
   async expiredApprovals(at: number, limit: number): Promise<{ run: RunRef; approvalId: string }[]> {
-    const key = this.keys.index("approvals-expiring");
-    const members = await this.redis.zrange(key, "-inf", String(at), "BYSCORE", "LIMIT", 0, limit);
+    const members = await this.until("approvals-expiring", at, limit);
     return members.map((member) => ({
       run: refOf(member),
       approvalId: member.slice(member.lastIndexOf("/") + 1),
@@ -122,15 +121,7 @@ export class Indexes {
 
   /** Activations that went on the queue before `at` and that nobody took, oldest first. */
   async due(at: number, limit: number): Promise<RunRef[]> {
-    const members = await this.redis.zrange(
-      this.keys.index("due"),
-      "-inf",
-      String(at),
-      "BYSCORE",
-      "LIMIT",
-      0,
-      limit,
-    );
+    const members = await this.until("due", at, limit);
     return members.map(refOf);
   }
 
@@ -148,8 +139,7 @@ export class Indexes {
 
   /** Runs that were delivered too early and whose delay was over before `at`. */
   async early(at: number, limit: number): Promise<RunRef[]> {
-    const key = this.keys.index("early");
-    const members = await this.redis.zrange(key, "-inf", String(at), "BYSCORE", "LIMIT", 0, limit);
+    const members = await this.until("early", at, limit);
     return members.map(refOf);
   }
 
@@ -167,15 +157,7 @@ export class Indexes {
 
   /** Runs whose deadline is before `at`. */
   async overdue(at: number, limit: number): Promise<RunRef[]> {
-    const members = await this.redis.zrange(
-      this.keys.index("deadlines"),
-      "-inf",
-      String(at),
-      "BYSCORE",
-      "LIMIT",
-      0,
-      limit,
-    );
+    const members = await this.until("deadlines", at, limit);
     return members.map(refOf);
   }
 
@@ -191,8 +173,7 @@ export class Indexes {
 
   /** Forgets runs whose time is over. Gives how many. */
   async purge(at: number, limit: number): Promise<number> {
-    const key = this.keys.index("expiring");
-    const ids = await this.redis.zrange(key, "-inf", String(at), "BYSCORE", "LIMIT", 0, limit);
+    const ids = await this.until("expiring", at, limit);
     await Promise.all(ids.map((id) => this.forget(id)));
     return ids.length;
   }
@@ -221,6 +202,11 @@ export class Indexes {
   async now(): Promise<number> {
     const [seconds, micros] = await this.redis.time();
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+  }
+
+  /** Members of an index by time whose time is `at` or earlier, earliest first. */
+  private until(name: string, at: number, limit: number): Promise<string[]> {
+    return this.redis.zrange(this.keys.index(name), "-inf", String(at), "BYSCORE", "LIMIT", 0, limit);
   }
 }
 

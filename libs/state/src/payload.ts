@@ -8,6 +8,9 @@ const DEFLATED = 0x7a;
 
 export const DEFAULT_MAX_PAYLOAD = 8 * 1024 * 1024;
 
+/** What `encodePayload` gives. */
+export type Payload = Buffer | string;
+
 export interface SizeLimit {
   /** Bytes of JSON, before compression. */
   bytes: number;
@@ -19,7 +22,7 @@ export interface SizeLimit {
  * JSON as bytes for Redis: one letter that says how, then the JSON, deflated where that pays.
  * A text where it is not deflated, which costs a client less to send. Throws INPUT_TOO_LARGE beyond the limit.
  */
-export function encodePayload(value: unknown, limit?: SizeLimit): Buffer | string {
+export function encodePayload(value: unknown, limit?: SizeLimit): Payload {
   const json = JSON.stringify(value ?? null);
   const bytes = Buffer.byteLength(json);
   if (limit && bytes > limit.bytes) throw tooLarge(bytes, limit);

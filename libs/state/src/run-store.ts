@@ -5,7 +5,6 @@
  */
 import {
   type AcceptedRequest,
-  type Activation,
   DroverError,
   type ErrorInfo,
   type Lease,
@@ -15,9 +14,9 @@ import {
   USAGE_FIELDS,
   type Usage,
 } from "@drover/contracts";
+import { type Claimed, parseClaim } from "./claimed.js";
 import type { Redis } from "./connect.js";
 import type { Keys } from "./keys.js";
-import { decodePayload } from "./payload.js";
 import { answeredBefore, idempotencyConflict, leaseLost, notAnswerable, unknownRun } from "./refusals.js";
 import { type Retention, retentionArg } from "./retention.js";
 import { loadScript, newToken, replyWords, runScript, type Script, type ScriptArg } from "./scripts.js";
@@ -48,17 +47,6 @@ export interface Admitted {
   /** The run that the new one waits behind, if its thread is busy. */
   behind: string | null;
 }
-
-export type Claimed =
-  | { what: "claimed"; lease: Lease; activation: Activation; maxAttempts: number; transition: Transition }
-  /** Nothing to do: the activation is over, was replaced, or another worker has it. */
-  | { what: "stale" }
-  /** This worker has it already, by another delivery. */
-  | { what: "held" }
-  /** This worker does not have the agent. */
-  | { what: "elsewhere"; agent: string }
-  /** Its delay is not over: it was delivered by a clock that is wrong. */
-  | { what: "early"; until: number };
 
 export class RunStore {
   constructor(
@@ -117,49 +105,7 @@ export class RunStore {
       this.retention.eventsLength,
       newToken(),
     ]);
-    if (what === "elsewhere") return { what, agent: String(rest[0]) };
-    if (what === "early") return { what, until: Number(rest[0]) };
-    if (what === "held" && String(rest[0]) === worker) return { what };
-    if (what !== "claimed") return { what: "stale" };
-    const [
-      epoch,
-      transition,
-      request,
-      input,
-      kind,
-      attempt,
-      maxAttempts,
-      version,
-      deadline,
-      now,
-      checkpointId,
-      ...answers
-    ] = rest;
-    const fields = JSON.parse(String(request)) as Omit<AcceptedRequest, "input" | "context">;
-    const payload = decodePayload(input as Buffer) as Pick<AcceptedRequest, "input" | "context">;
-    const deadlineAt = String(deadline) === "" ? null : Number(deadline);
-    return {
-      what,
-      maxAttempts: Number(maxAttempts),
-      lease: { ...run, seq, epoch: Number(epoch), worker },
-      transition: parseTransition(run, transition),
-      activation: {
-        ...run,
-        seq,
-        kind: String(kind) as Activation["kind"],
-        attempt: Number(attempt),
-        agent: fields.agent,
-        agentVersion: String(version),
-        input: payload.input,
-        context: payload.context,
-        metadata: fields.metadata,
-        tags: fields.tags,
-        streamMode: fields.streamMode,
-        deadlineAt,
-        deadlineInMs: deadlineAt === null ? null : deadlineAt - Number(now),
-        resume: answers.length > 0 ? resumeOf(String(checkpointId), answers) : null,
-      },
-    };
+    return parseClaim(run, seq, worker, what, rest);
   }
 
   /**
@@ -326,9 +272,4 @@ const existing = (transition: Transition): Admitted => ({
 function notifyOf({ replyTo, webhook, correlationId }: AcceptedRequest): string | undefined {
   const notify: Notify = { replyTo, webhook, correlationId };
   return replyTo || webhook ? JSON.stringify(notify) : undefined;
-}
-
-function resumeOf(checkpointId: string, answers: (Buffer | number | null)[]): Activation["resume"] {
-  const stored = answers.map((json) => JSON.parse(String(json)) as StoredAnswer);
-  return { checkpointId, values: Object.fromEntries(stored.map((a) => [a.interruptId, a.value])) };
 }

@@ -1,10 +1,10 @@
 import type { EndedBy, ErrorInfo, FinalStatus } from "@drover/contracts";
-import { encodePayload } from "./payload.js";
+import type { Payload } from "./payload.js";
 import type { ScriptArg } from "./scripts.js";
 
 /** What settle commits: the translation of an outcome. */
 export type Settlement =
-  | { what: "final"; status: FinalStatus; endedBy: EndedBy; error: ErrorInfo | null; output: unknown }
+  | { what: "final"; status: FinalStatus; endedBy: EndedBy; error: ErrorInfo | null; output: Payload | null }
   | {
       what: "interrupted";
       checkpointId: string;
@@ -29,12 +29,7 @@ export function settlementArgs(settlement: Settlement): ScriptArg[] {
   switch (settlement.what) {
     case "final": {
       const { status, endedBy, error, output } = settlement;
-      return [
-        status,
-        endedBy,
-        error ? JSON.stringify(error) : "",
-        output === undefined ? "" : encodePayload(output),
-      ];
+      return [status, endedBy, error ? JSON.stringify(error) : "", output ?? ""];
     }
     case "interrupted":
       return [

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { type Approval, DroverError, isDroverError } from "@drover/contracts";
+import { type Approval, DroverError, isDroverError, isStoreFailure } from "@drover/contracts";
 import type { Client } from "@drover/queue";
 import type { Cli } from "../cli.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
@@ -65,7 +65,7 @@ export async function decideAll(
         out.value(await answerOne(connection, question, options, answerOf));
         answered += 1;
       } catch (error) {
-        if (!isDroverError(error) || error.code === "NO_REDIS" || error.code === "REDIS_REFUSED") throw error;
+        if (!isDroverError(error) || isStoreFailure(error)) throw error;
         refused.push(`${question.approvalId}: ${error.code}: ${error.message}`);
       }
     }

@@ -1,5 +1,5 @@
 import { noUsage, type Outcome, type Pointer } from "@drover/contracts";
-import { connect, memberOf, type Redis, type State } from "@drover/state";
+import { connect, memberOf, type Redis } from "@drover/state";
 import type { Client } from "../client.js";
 import { Consumer } from "../consumer.js";
 import { publish } from "../publisher.js";
@@ -85,9 +85,4 @@ export async function until(check: () => Promise<boolean> | boolean, what: strin
     if (Date.now() > end) throw new Error(`gave up waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-}
-
-/** Everything that Redis holds for a prefix, for tests that look for what was left. */
-export async function keysOf(state: State): Promise<string[]> {
-  return state.redis.keys(`*${state.keys.prefix}*`);
 }

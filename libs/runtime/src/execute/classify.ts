@@ -3,6 +3,7 @@ import {
   type EndedBy,
   type ErrorCode,
   isDroverError,
+  isStoreFailure,
   type Outcome,
   type Usage,
 } from "@drover/contracts";
@@ -10,9 +11,6 @@ import { isGraphDrained } from "@langchain/langgraph";
 import type { LoadedAgent } from "../load/loaded-agent.js";
 import { ModelCallError, trueCause } from "../policy/failures.js";
 import type { Services } from "./services.js";
-
-/** Failures of the store: nothing is wrong with the run, another worker may do better. */
-const STORE_FAILURES = new Set<ErrorCode>(["NO_REDIS", "REDIS_REFUSED"]);
 
 /** What a thrown error makes of an activation. The signal's own reason comes first: everything after it is noise. */
 export function outcomeOfError(
@@ -31,7 +29,7 @@ export function outcomeOfError(
   return {
     kind: "failed",
     error: { code: known.code, message: safe(known.message, services) },
-    retryable: again?.retryable ?? STORE_FAILURES.has(known.code),
+    retryable: again?.retryable ?? isStoreFailure(known),
     ...(again?.retryAfterMs === undefined ? {} : { retryAfterMs: again.retryAfterMs }),
     endedBy: endedBy(known.code),
     usage,

@@ -1,6 +1,8 @@
 import { type AcceptedRequest, type RunRequest, runRequestSchema } from "@drover/contracts";
+import type { Claimed } from "../claimed.js";
 import { connect, type Redis } from "../connect.js";
-import type { Claimed, RunRef } from "../run-store.js";
+import { encodePayload } from "../payload.js";
+import type { RunRef } from "../run-store.js";
 import type { Settlement } from "../settlement.js";
 import { openState, type State } from "../state.js";
 
@@ -30,5 +32,5 @@ export const success: Extract<Settlement, { what: "final" }> = {
   status: "success",
   endedBy: "completed",
   error: null,
-  output: { answer: 42 },
+  output: encodePayload({ answer: 42 }),
 };

@@ -1,0 +1,75 @@
+import type { AcceptedRequest, Activation, Lease, Transition } from "@drover/contracts";
+import { decodePayload } from "./payload.js";
+import type { RunRef } from "./run-store.js";
+import type { StoredAnswer } from "./stored-answer.js";
+import { parseTransition } from "./transitions.js";
+
+/** What a worker that asks for an activation gets. */
+export type Claimed =
+  | { what: "claimed"; lease: Lease; activation: Activation; maxAttempts: number; transition: Transition }
+  /** Nothing to do: the activation is over, was replaced, or another worker has it. */
+  | { what: "stale" }
+  /** This worker has it already, by another delivery. */
+  | { what: "held" }
+  /** This worker does not have the agent. */
+  | { what: "elsewhere"; agent: string }
+  /** Its delay is not over: it was delivered by a clock that is wrong. */
+  | { what: "early"; until: number };
+
+/** A reply of claim.lua in these words. */
+export function parseClaim(
+  run: RunRef,
+  seq: number,
+  worker: string,
+  what: string,
+  rest: readonly (Buffer | number | null)[],
+): Claimed {
+  if (what === "elsewhere") return { what, agent: String(rest[0]) };
+  if (what === "early") return { what, until: Number(rest[0]) };
+  if (what === "held" && String(rest[0]) === worker) return { what };
+  if (what !== "claimed") return { what: "stale" };
+  const [
+    epoch,
+    transition,
+    request,
+    input,
+    kind,
+    attempt,
+    maxAttempts,
+    version,
+    deadline,
+    now,
+    checkpointId,
+    ...answers
+  ] = rest;
+  const fields = JSON.parse(String(request)) as Omit<AcceptedRequest, "input" | "context">;
+  const payload = decodePayload(input as Buffer) as Pick<AcceptedRequest, "input" | "context">;
+  const deadlineAt = String(deadline) === "" ? null : Number(deadline);
+  return {
+    what,
+    maxAttempts: Number(maxAttempts),
+    lease: { ...run, seq, epoch: Number(epoch), worker },
+    transition: parseTransition(run, transition),
+    activation: {
+      ...run,
+      seq,
+      kind: String(kind) as Activation["kind"],
+      attempt: Number(attempt),
+      agent: fields.agent,
+      agentVersion: String(version),
+      input: payload.input,
+      context: payload.context,
+      metadata: fields.metadata,
+      tags: fields.tags,
+      streamMode: fields.streamMode,
+      deadlineAt,
+      deadlineInMs: deadlineAt === null ? null : deadlineAt - Number(now),
+      resume: answers.length > 0 ? resumeOf(String(checkpointId), answers) : null,
+    },
+  };
+}
+
+function resumeOf(checkpointId: string, answers: (Buffer | number | null)[]): Activation["resume"] {
+  const stored = answers.map((json) => JSON.parse(String(json)) as StoredAnswer);
+  return { checkpointId, values: Object.fromEntries(stored.map((a) => [a.interruptId, a.value])) };
+}
