@@ -2,7 +2,7 @@ import { DroverError, type Redactor, type Transition } from "@drover/contracts";
 import type { RunQueue } from "@drover/queue";
 import type { LoadedAgent } from "@drover/runtime";
 import type { State } from "@drover/state";
-import type { Logger, Metrics } from "@drover/telemetry";
+import type { Complaints, Logger, Metrics } from "@drover/telemetry";
 import type { ActiveRuns } from "./active-runs.js";
 
 /** What every delivery is worked on with. */
@@ -21,6 +21,8 @@ export interface WorkerContext {
   runTimeoutMs: number;
   env: NodeJS.ProcessEnv;
   logger: Logger;
+  /** For failures that may come again and again. */
+  complaints: Complaints;
   metrics: Metrics;
   /** Called when a run was left: the worker makes progress. */
   onProgress: () => void;

@@ -1,5 +1,5 @@
 import { type RunQueue, takeOver } from "@drover/queue";
-import { memberOf, type RunRef, type State } from "@drover/state";
+import { type ActivationRef, claimOf, type State } from "@drover/state";
 import type { ActiveRuns } from "./active-runs.js";
 
 /**
@@ -19,15 +19,15 @@ export class Orphans {
 
   /** Gives how many were given back. */
   async giveBack(worker: string): Promise<number> {
-    const idle = (await this.state.workers.claims(worker)).filter((run) => !this.activeRuns.has(run));
-    const orphans = idle.filter((run) => this.suspects.has(memberOf(run)));
-    this.suspects = new Set(idle.map(memberOf));
+    const idle = (await this.state.workers.claims(worker)).filter((claim) => !this.activeRuns.has(claim));
+    const orphans = idle.filter((claim) => this.suspects.has(claimOf(claim)));
+    this.suspects = new Set(idle.map(claimOf));
     return takeOver(this.state, this.queue, worker, orphans, false);
   }
 }
 
 /** What a worker that leaves could not hand over goes on elsewhere, and counts as no crash. */
 export async function giveAllBack(state: State, queue: RunQueue, worker: string): Promise<number> {
-  const claims: RunRef[] = await state.workers.claims(worker);
+  const claims: ActivationRef[] = await state.workers.claims(worker);
   return takeOver(state, queue, worker, claims, false);
 }

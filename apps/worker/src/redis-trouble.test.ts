@@ -36,21 +36,30 @@ const problem = async (what: Promise<unknown>): Promise<{ code: string; message:
 };
 
 describe("a Redis that has no memory left", () => {
-  it("refuses a new run readably; what was accepted ends once there is memory again", async () => {
-    const handle = await enqueue("oom", 300);
-    await admin.config("SET", "maxmemory", "1");
-    expect(await problem(enqueue("late", 0))).toMatchObject({
-      code: "REDIS_REFUSED",
-      message: expect.stringContaining("no memory left"),
-    });
-    await new Promise((resolve) => setTimeout(resolve, 2500));
-    await admin.config("SET", "maxmemory", "0");
-    const run = await handle.result({ timeoutMs: 40_000 });
-    expect(run).toMatchObject({
-      status: "success",
-      output: { steps: ["one", "two", "three", "four", "five"] },
-    });
-  }, 60_000);
+  it.each([
+    ["in the moment", 0],
+    ["while it is worked on", 400],
+  ])(
+    "refuses a new run readably; what was accepted %s ends once there is memory again",
+    async (_, sinceMs) => {
+      const handle = await enqueue(`oom-${sinceMs}`, 300);
+      await new Promise((resolve) => setTimeout(resolve, sinceMs));
+      await admin.config("SET", "maxmemory", "1");
+      expect(await problem(enqueue("late", 0))).toMatchObject({
+        code: "REDIS_REFUSED",
+        message: expect.stringContaining("no memory left"),
+      });
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      await admin.config("SET", "maxmemory", "0");
+      const run = await handle.result({ timeoutMs: 40_000 });
+      expect(run).toMatchObject({
+        status: "success",
+        output: { steps: ["one", "two", "three", "four", "five"] },
+        crashes: 0,
+      });
+    },
+    60_000,
+  );
 });
 
 describe("a Redis that cannot write to its disk", () => {

@@ -10,11 +10,10 @@ import {
   isStoreFailure,
   type Outcome,
   type Pointer,
-  type Transition,
 } from "@drover/contracts";
 import { change, type PauseScope, park, publish, scopesOf, settle } from "@drover/queue";
 import { execute, type LoadedAgent } from "@drover/runtime";
-import { type Claimed, createCounters, createEffects, memberOf } from "@drover/state";
+import { type Claimed, createCounters, createEffects } from "@drover/state";
 import { RedisSaver } from "@drover/state/checkpoints";
 import { RedisStore } from "@drover/state/memory";
 import { type ActiveRun, LEASE_IS_LOST } from "./active-runs.js";
@@ -25,15 +24,18 @@ import { EventWriter } from "./event-writer.js";
 /** Milliseconds between two looks for a worker that has the agent, and how many looks there are. */
 const LOOK_AGAIN_MS = 2000;
 const MOST_LOOKS = 150;
-/** Milliseconds between two tries to settle while Redis is away. */
-const SETTLE_AGAIN_MS = 500;
+/** Milliseconds between two tries while Redis is away, full or read-only. */
+const ASK_AGAIN_MS = 500;
 
 type Taken = Extract<Claimed, { what: "claimed" }>;
 
 export async function work(context: WorkerContext, pointer: Pointer): Promise<void> {
   const scope = await pausedScope(context, pointer);
   if (scope && (await park(context.state, context.queue, pointer, scope))) return;
-  const { claimed, active } = await claim(context, pointer);
+  const { claimed, active } = await whenRedisCan(() => claim(context, pointer), {
+    isOver: () => context.activeRuns.drain.signal.aborted,
+    onWait: (error) => context.complaints.say(context.logger.warn, "a claim waits for Redis", error),
+  });
   if (claimed.what === "elsewhere") return leaveForAnother(context, pointer, claimed.agent);
   if (claimed.what === "early") return context.state.indexes.noteEarly(pointer, claimed.until);
   if (claimed.what !== "claimed" || !active) return;
@@ -63,17 +65,16 @@ async function claim(
 ): Promise<{ claimed: Claimed; active: ActiveRun | null }> {
   const { activeRuns, state } = context;
   const worker = context.workerId();
-  const member = memberOf(pointer);
   const answered = activeRuns.claims(pointer);
   try {
     const [, claimed] = await Promise.all([
-      state.workers.noteClaim(worker, member),
+      state.workers.noteClaim(worker, pointer),
       state.runs.claim(pointer, pointer.seq, worker, context.versions),
     ]);
     if (claimed.what === "claimed") return { claimed, active: activeRuns.begin(claimed.lease) };
     answered();
     // A second delivery of a run that this worker has, or is about to have, must not make it forget the first.
-    if (claimed.what !== "held" && !activeRuns.has(pointer)) await state.workers.dropClaim(worker, member);
+    if (claimed.what !== "held" && !activeRuns.has(pointer)) await state.workers.dropClaim(worker, pointer);
     return { claimed, active: null };
   } finally {
     answered();
@@ -167,32 +168,41 @@ async function conclude(
   active: ActiveRun,
   outcome: Outcome,
 ): Promise<void> {
-  const { state, queue, metrics, logger } = context;
-  const transition = await settleWhenRedisCan(context, taken, active, outcome);
+  const { state, queue, metrics, logger, complaints } = context;
+  const { lease, activation, maxAttempts } = taken;
+  const transition = await whenRedisCan(
+    () => settle(state, lease, { attempt: activation.attempt, maxAttempts }, outcome),
+    {
+      isOver: () => isDroverError(active.signal.reason, "LEASE_LOST"),
+      onWait: (error) =>
+        complaints.say(logger.warn, "a run's end waits for Redis", error, { runId: lease.runId }),
+    },
+  );
   context.onProgress();
   if (!transition) {
     metrics.inc("drover_leases_lost_total", {});
-    logger.warn({ runId: taken.lease.runId }, LEASE_IS_LOST.message);
+    logger.warn({ runId: lease.runId }, LEASE_IS_LOST.message);
     return;
   }
   await publish(state, queue, [transition]);
   context.count(transition);
 }
 
-/** Waits for a Redis that is away or full, for as long as the lease is this worker's. */
-async function settleWhenRedisCan(
-  { state, logger }: WorkerContext,
-  { lease, activation, maxAttempts }: Taken,
-  { signal }: ActiveRun,
-  outcome: Outcome,
-): Promise<Transition | null> {
+/**
+ * Tries until Redis neither is away nor refuses. Until then the delivery stays in hand, so that nobody has to find out
+ * that it was lost. Throws once `isOver`.
+ */
+async function whenRedisCan<T>(
+  act: () => Promise<T>,
+  { isOver, onWait }: { isOver: () => boolean; onWait: (error: unknown) => void },
+): Promise<T> {
   for (;;) {
     try {
-      return await settle(state, lease, { attempt: activation.attempt, maxAttempts }, outcome);
+      return await act();
     } catch (error) {
-      if (!isStoreFailure(error) || isDroverError(signal.reason, "LEASE_LOST")) throw error;
-      logger.warn({ runId: lease.runId, error }, "the run's end waits for Redis");
-      await sleep(SETTLE_AGAIN_MS);
+      if (!isStoreFailure(error) || isOver()) throw error;
+      onWait(error);
+      await sleep(ASK_AGAIN_MS);
     }
   }
 }

@@ -5,7 +5,14 @@ import { NO_REDACTION } from "@drover/contracts";
 import { Consumer, RunQueue, Sweeper } from "@drover/queue";
 import { loadAgents } from "@drover/runtime";
 import { assertReachable, connect, openState, type Redis, refOf, Subscriptions } from "@drover/state";
-import { createLogger, createMetrics, createProbes, type Logger, watchEventLoop } from "@drover/telemetry";
+import {
+  Complaints,
+  createLogger,
+  createMetrics,
+  createProbes,
+  type Logger,
+  watchEventLoop,
+} from "@drover/telemetry";
 import { ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
 import type { WorkerConfig } from "./config.js";
 import { countTransition, unknownAgent, type WorkerContext } from "./context.js";
@@ -32,6 +39,7 @@ export interface RunningWorker {
 /** Throws where the agents, the settings or Redis are not in order; nothing is taken from the queue then. */
 export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv): Promise<RunningWorker> {
   const logger = createLogger({ level: config.logLevel, pretty: config.logPretty, name: "worker" });
+  const complaints = new Complaints();
   const metrics = createMetrics({ version: VERSION });
   const registry = await loadAgents({ root: config.root, env, fleetPolicy: config.fleetPolicy });
   const versions = Object.fromEntries(registry.list().map((agent) => [agent.name, agent.version]));
@@ -69,7 +77,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     onPauses: (seen) => {
       pauses = seen;
     },
-    onError: (error) => logger.warn({ error }, "the heartbeat failed"),
+    onError: (error) => complaints.say(logger.warn, "the heartbeat failed", error),
   });
 
   const redactors = redactorsOf(registry.list(), {
@@ -95,6 +103,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     runTimeoutMs: config.runTimeoutMs,
     env,
     logger,
+    complaints,
     metrics,
     onProgress: () => {
       progressAt = performance.now();
@@ -107,7 +116,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     keys: state.keys,
     concurrency: config.concurrency,
     handle: (pointer) => work(context, pointer),
-    onError: (error) => logger.error({ error }, "a delivery failed"),
+    onError: (error) => complaints.say(logger.error, "a delivery failed", error),
   });
   const sweeper = new Sweeper(
     state,
@@ -136,10 +145,11 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   await subscriptions.listen(state.workers.cancelChannel(heartbeat.workerId), (member) => {
     heartbeat.cancel(member, refOf(member)).catch((error) => logger.warn({ error }, "a cancel failed"));
   });
-  const sweeping = repeat(config.leaseMs / 5, () => sweeper.sweep(config.leaseMs), logger);
-  const rescuing = repeat(config.leaseMs / 10, () => sweeper.rescue(config.leaseMs), logger);
+  const sweepFailed = (error: unknown) => complaints.say(logger.warn, "a sweep failed", error);
+  const sweeping = repeat(config.leaseMs / 5, () => sweeper.sweep(config.leaseMs), sweepFailed);
+  const rescuing = repeat(config.leaseMs / 10, () => sweeper.rescue(config.leaseMs), sweepFailed);
   const orphans = new Orphans(state, queue, activeRuns);
-  const tidying = repeat(ORPHANS_MS, () => giveBack(orphans, heartbeat.workerId, logger), logger);
+  const tidying = repeat(ORPHANS_MS, () => giveBack(orphans, heartbeat.workerId, logger), sweepFailed);
   const unwatch = watchEventLoop(metrics);
   const slots = setInterval(() => {
     metrics.set("drover_worker_slots", {}, config.concurrency);
@@ -228,7 +238,11 @@ function openConnections(
 }
 
 /** Runs `act` again and again, `ms` after it last ended. */
-function repeat(ms: number, act: () => Promise<void>, logger: Logger): { stop: () => Promise<void> } {
+function repeat(
+  ms: number,
+  act: () => Promise<void>,
+  onError: (error: unknown) => void,
+): { stop: () => Promise<void> } {
   let stopped = false;
   let wake: () => void = () => {};
   const loop = (async () => {
@@ -241,7 +255,7 @@ function repeat(ms: number, act: () => Promise<void>, logger: Logger): { stop: (
         };
       });
       if (stopped) return;
-      await act().catch((error) => logger.warn({ error }, "a sweep failed"));
+      await act().catch(onError);
     }
   })();
   return {

@@ -25,6 +25,7 @@ export function bullWorkerOptions({
     lockDuration: 30_000,
     stalledInterval,
     maxStalledCount: 1_000_000,
+    drainDelay: 2,
     skipVersionCheck: true,
   };
 }

@@ -1,6 +1,6 @@
 import { type Notice, noUsage } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
-import { memberOf, type RunRef } from "@drover/state";
+import type { RunRef } from "@drover/state";
 import { type ConnectionOptions, Queue } from "bullmq";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { Client } from "./client.js";
@@ -40,7 +40,7 @@ async function claimed(
 ): Promise<{ run: RunRef; settled: (output: unknown) => Promise<unknown> }> {
   const run = await client.enqueueRun({ agent: "clerk", input: "x", replyTo: "billing", correlationId: "o" });
   await client.state.workers.heartbeat(worker, 100, description, { agents: {} });
-  await client.state.workers.noteClaim(worker, memberOf(run));
+  await client.state.workers.noteClaim(worker, { ...run, seq: 1 });
   const claim = await client.state.runs.claim(run, 1, worker, { clerk: "1" });
   if (claim.what !== "claimed") throw new Error(claim.what);
   await publish(client.state, client.queue, [claim.transition]);

@@ -47,6 +47,45 @@ describe("the sweeper", () => {
     await client.close();
   });
 
+  it("finds a run that its worker claimed again while the run was being taken from it", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s8" });
+    const { workers } = client.state;
+    const late = await scriptedWorker(client, server.url, { id: "late", leaseMs: 100, act: never });
+    const handle = await client.enqueueRun({ agent: "clerk", input: "x" });
+    await until(() => late.started.length === 1, "the run was taken");
+    const drop = workers.dropClaim.bind(workers);
+    vi.spyOn(workers, "dropClaim").mockImplementationOnce(async (worker, claim) => {
+      await until(() => late.started.length === 2, "the late worker had the run again");
+      await drop(worker, claim);
+    });
+    const other = await scriptedWorker(client, server.url, { id: "other", act: () => completed() });
+    await other.stop();
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await other.sweeper.sweep(1000);
+    expect(await handle.status()).toMatchObject({ status: "running", worker: "late" });
+    await late.stop();
+    const third = await scriptedWorker(client, server.url, { id: "third", act: () => completed() });
+    await until(async () => {
+      await third.sweeper.sweep(1000);
+      return (await handle.status()).status === "success";
+    }, "the run ended");
+    await third.stop();
+    await client.close();
+  });
+
+  it("leaves a worker alone that finds itself overdue: Redis was away, for everyone", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s9" });
+    const worker = await scriptedWorker(client, server.url, { leaseMs: 50, act: never });
+    const handle = await client.enqueueRun({ agent: "clerk", input: "x" });
+    await until(() => worker.started.length === 1, "the run was taken");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await worker.sweeper.sweep(1000);
+    expect(await handle.status()).toMatchObject({ status: "running", crashes: 0 });
+    expect(await worker.beat()).toMatchObject({ alive: true });
+    await worker.stop();
+    await client.close();
+  });
+
   it("delivers again what a worker fetched and died before it claimed", async () => {
     const client = new Client({ redisUrl: server.url, prefix: "s6" });
     const gone = await scriptedWorker(client, server.url, { id: "gone", leaseMs: 200, act: never });

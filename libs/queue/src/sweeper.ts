@@ -3,7 +3,7 @@
  * found is checked again by the script that changes it.
  */
 import type { ErrorInfo } from "@drover/contracts";
-import { memberOf, type RunRef, type State } from "@drover/state";
+import type { ActivationRef, State } from "@drover/state";
 import type { AnswerReader } from "./approvals.js";
 import { expireApprovals } from "./expiry.js";
 import { change, publish } from "./publisher.js";
@@ -88,6 +88,8 @@ export class Sweeper {
   private async takeOver(): Promise<number> {
     let taken = 0;
     for (const { worker, claims } of await this.state.workers.gone(PAGE)) {
+      // Redis was away, for everyone: this worker's next heartbeat says that it lives.
+      if (worker === this.worker()) continue;
       this.goneAt = performance.now();
       taken += await takeOver(this.state, this.queue, worker, claims, true);
       await this.state.workers.remove(worker, true);
@@ -175,14 +177,14 @@ export async function takeOver(
   state: State,
   queue: RunQueue,
   worker: string,
-  claims: readonly RunRef[],
+  claims: readonly ActivationRef[],
   died: boolean,
 ): Promise<number> {
   const taken = await Promise.all(
-    claims.map(async (run) => {
-      const reply = await state.runs.takeover(run, worker, died);
+    claims.map(async (claim) => {
+      const reply = await state.runs.takeover(claim, worker, died);
       await publish(state, queue, reply.transitions);
-      await state.workers.dropClaim(worker, memberOf(run));
+      await state.workers.dropClaim(worker, claim);
       return reply.taken;
     }),
   );

@@ -2,7 +2,7 @@
 -- indexes know, changes nothing but what is due and where an approval's run is found.
 -- KEYS base: every name begins with it, and all share one slot
 -- ARGV retention of runs and of batches in seconds, JSON list of {id, member (tenant/thread/run), tenant, version, status, final,
---      worker, batch, created, at, usage (eight numbers as text), deadline, due (a member), raised, expires (ms by
+--      worker, seq, batch, created, at, usage (eight numbers as text), deadline, due (a member), raised, expires (ms by
 --      approval), closed};
 --      ids are encoded, what is missing is left out
 -- Returns the number of those that were news
@@ -49,8 +49,8 @@ local function move_between_lists(t, known)
     if before then redis.call('ZREM', runs .. ':' .. before, t.id) end
     redis.call('ZADD', runs .. ':' .. t.status, t.created, t.id)
   end
-  if known[3] then redis.call('SREM', base .. 'claims:' .. known[3], t.member) end
-  if t.worker then redis.call('SADD', base .. 'claims:' .. t.worker, t.member) end
+  if known[3] then redis.call('SREM', base .. 'claims:' .. known[3], t.member .. '/' .. known[5]) end
+  if t.worker then redis.call('SADD', base .. 'claims:' .. t.worker, t.member .. '/' .. t.seq) end
   if before and t.status ~= 'pending' then redis.call('ZREM', base .. 'due', t.member) end
   if t.final then
     redis.call('ZADD', base .. 'expiring', t.at + retention, t.id)
@@ -110,7 +110,7 @@ end
 
 local function apply(t)
   local record = base .. 'run:' .. t.id
-  local known = redis.call('HMGET', record, 'v', 's', 'w', 'u')
+  local known = redis.call('HMGET', record, 'v', 's', 'w', 'u', 'q')
   if t.due then redis.call('ZADD', base .. 'due', t.at, t.due) end
   local approvals = base .. 'approvals:' .. t.tenant
   for _, id in ipairs(t.raised or {}) do
@@ -119,10 +119,10 @@ local function apply(t)
   end
   if known[1] and tonumber(known[1]) >= t.version then return end
   news = news + 1
-  local fields = {'v', t.version, 's', t.status, 'm', t.member, 'w', t.worker or ''}
+  local fields = {'v', t.version, 's', t.status, 'm', t.member, 'w', t.worker or '', 'q', t.seq}
   if t.usage then
-    fields[9] = 'u'
-    fields[10] = t.usage
+    fields[11] = 'u'
+    fields[12] = t.usage
   end
   redis.call('HSET', record, unpack(fields))
   if known[3] == '' then known[3] = false end

@@ -40,7 +40,7 @@ export function connect({ url, role, commandTimeoutMs = 10_000, onError }: Conne
           clusterRetryStrategy: retryDelay,
         }) as unknown as Redis);
   redis.on("error", (error: Error) => onError?.(error));
-  if (role === "producer") inOurWords(redis);
+  if (role !== "subscriber") inOurWords(redis);
   return redis;
 }
 

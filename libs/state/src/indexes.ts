@@ -7,7 +7,7 @@ import type { Redis } from "./connect.js";
 import { decodeId, encodeId, type Keys } from "./keys.js";
 import { unknownRun } from "./refusals.js";
 import type { Retention } from "./retention.js";
-import type { RunRef } from "./run-store.js";
+import type { ActivationRef, RunRef } from "./run-store.js";
 import { loadScript, runScript } from "./scripts.js";
 import type { ThreadRef } from "./transitions.js";
 
@@ -222,6 +222,7 @@ function applied(t: Transition): Record<string, unknown> {
     status: t.status,
     final: isFinal(t.status),
     worker: t.worker ?? undefined,
+    seq: t.seq,
     batch: t.batchId === null ? undefined : encodeId(t.batchId),
     created: t.createdAt,
     at: t.at,
@@ -240,6 +241,13 @@ export const threadMember = (thread: ThreadRef): string =>
 
 /** A run's name in the indexes: tenant, thread and run, encoded. */
 export const memberOf = (run: RunRef): string => `${threadMember(run)}/${encodeId(run.runId)}`;
+
+/** An activation's name in the indexes: its run's, and its number. */
+export const claimOf = (activation: ActivationRef): string => `${memberOf(activation)}/${activation.seq}`;
+
+export function activationOf(claim: string): ActivationRef {
+  return { ...refOf(claim), seq: Number(claim.slice(claim.lastIndexOf("/") + 1)) };
+}
 
 export function refOf(member: string): RunRef {
   const [tenant = "", threadId = "", runId = ""] = member.split("/").map(decodeId);

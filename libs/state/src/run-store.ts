@@ -40,6 +40,11 @@ export interface RunRef extends ThreadRef {
   runId: string;
 }
 
+/** One activation of a run: what a worker claims. */
+export interface ActivationRef extends RunRef {
+  seq: number;
+}
+
 export interface Admitted {
   /** `exists`: the same request was accepted before, and this is how its run stands now. */
   what: "admitted" | "exists";

@@ -22,15 +22,16 @@ const beat = (holdsMs: number, isNew = false) =>
   state.workers.heartbeat("w", holdsMs, describe, isNew ? { agents: {} } : null);
 const member = "default/t/run";
 const run = { tenant: "default", threadId: "t", runId: "run" };
+const activation = { ...run, seq: 1 };
 const gone = () => state.workers.gone(10);
 
 it("a worker that claims a run while it is being buried stays listed until the run was taken over", async () => {
   await beat(-1, true);
   expect(await gone()).toEqual([{ worker: "w", claims: [] }]);
-  await state.workers.noteClaim("w", member);
+  await state.workers.noteClaim("w", activation);
   await state.workers.remove("w", true);
-  expect(await gone()).toEqual([{ worker: "w", claims: [run] }]);
-  await state.workers.dropClaim("w", member);
+  expect(await gone()).toEqual([{ worker: "w", claims: [activation] }]);
+  await state.workers.dropClaim("w", activation);
   await state.workers.remove("w", true);
   expect(await gone()).toEqual([]);
   expect(await beat(1000)).toMatchObject({ alive: false });

@@ -1,7 +1,7 @@
 import type { Redis } from "./connect.js";
-import { refOf } from "./indexes.js";
+import { activationOf, claimOf, refOf } from "./indexes.js";
 import { encodeId, type Keys } from "./keys.js";
-import type { RunRef } from "./run-store.js";
+import type { ActivationRef, RunRef } from "./run-store.js";
 import { loadScript, replyWords, runScript } from "./scripts.js";
 
 const scripts = { heartbeat: loadScript("heartbeat"), gone: loadScript("gone"), bury: loadScript("bury") };
@@ -58,14 +58,14 @@ export class WorkerRegistry {
     };
   }
 
-  /** Workers that did not say in time that they live, with up to `limit` of the runs that each had. */
-  async gone(limit: number): Promise<{ worker: string; claims: RunRef[] }[]> {
+  /** Workers that did not say in time that they live, with up to `limit` of the activations that each had claimed. */
+  async gone(limit: number): Promise<{ worker: string; claims: ActivationRef[] }[]> {
     const keys = [this.keys.index("workers"), this.keys.index("claims:")];
     const reply = (await runScript(this.redis, scripts.gone, keys, [limit])) as (Buffer | number)[];
-    const found: { worker: string; claims: RunRef[] }[] = [];
+    const found: { worker: string; claims: ActivationRef[] }[] = [];
     for (let i = 0; i < reply.length; ) {
       const n = Number(reply[i + 1]);
-      const claims = reply.slice(i + 2, i + 2 + n).map((member) => refOf(String(member)));
+      const claims = reply.slice(i + 2, i + 2 + n).map((claim) => activationOf(String(claim)));
       found.push({ worker: String(reply[i]), claims });
       i += 2 + n;
     }
@@ -73,22 +73,23 @@ export class WorkerRegistry {
   }
 
   /**
-   * A worker claims a run: noted before the claim itself, so that a crash in between leaves a trace. A worker that
-   * was declared gone meanwhile is listed again, as one that is overdue, so that what it claims now is found.
+   * A worker claims an activation: noted before the claim itself, so that a crash in between leaves a trace. A worker
+   * that was declared gone meanwhile is listed again, as one that is overdue, so that what it claims now is found.
+   * Notes tell activations apart: forgetting one never forgets that the same worker has the run's next one.
    */
-  async noteClaim(worker: string, member: string): Promise<void> {
+  async noteClaim(worker: string, activation: ActivationRef): Promise<void> {
     await Promise.all([
-      this.redis.sadd(this.keys.index(`claims:${worker}`), member),
+      this.redis.sadd(this.keys.index(`claims:${worker}`), claimOf(activation)),
       this.redis.zadd(this.keys.index("workers"), "NX", 0, worker),
     ]);
   }
 
-  async claims(worker: string): Promise<RunRef[]> {
-    return (await this.redis.smembers(this.keys.index(`claims:${worker}`))).map(refOf);
+  async claims(worker: string): Promise<ActivationRef[]> {
+    return (await this.redis.smembers(this.keys.index(`claims:${worker}`))).map(activationOf);
   }
 
-  async dropClaim(worker: string, member: string): Promise<void> {
-    await this.redis.srem(this.keys.index(`claims:${worker}`), member);
+  async dropClaim(worker: string, activation: ActivationRef): Promise<void> {
+    await this.redis.srem(this.keys.index(`claims:${worker}`), claimOf(activation));
   }
 
   /**

@@ -1,3 +1,4 @@
+export * from "./complaints.js";
 export * from "./event-loop.js";
 export * from "./logger.js";
 export type * from "./metric-spec.js";

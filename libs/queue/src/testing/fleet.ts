@@ -1,5 +1,5 @@
 import { noUsage, type Outcome, type Pointer } from "@drover/contracts";
-import { connect, memberOf, type Redis } from "@drover/state";
+import { connect, type Redis } from "@drover/state";
 import type { Client } from "../client.js";
 import { Consumer } from "../consumer.js";
 import { publish } from "../publisher.js";
@@ -54,7 +54,7 @@ export async function scriptedWorker(
     concurrency,
     onError: () => {},
     handle: async (pointer) => {
-      await state.workers.noteClaim(id, memberOf(pointer));
+      await state.workers.noteClaim(id, pointer);
       const claimed = await state.runs.claim(pointer, pointer.seq, id, agents);
       if (claimed.what !== "claimed") return;
       started.push(pointer);
