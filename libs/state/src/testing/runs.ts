@@ -34,3 +34,11 @@ export const success: Extract<Settlement, { what: "final" }> = {
   error: null,
   output: encodePayload({ answer: 42 }),
 };
+
+/** What two processes fight for: see player.ts. */
+export const THREADS = { thread: "one thread", counter: "one counter", effect: "one effect" };
+
+/** The run of a round. */
+export const runOf = (threadId: string, round: number): RunRef => ref(threadId, `run-${round}`);
+
+export const approvalOf = (round: number): string => `approval-${round}`;
