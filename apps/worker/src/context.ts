@@ -1,4 +1,4 @@
-import { DroverError, type Redactor, type Transition } from "@drover/contracts";
+import { type ConcurrencyLimits, DroverError, type Redactor, type Transition } from "@drover/contracts";
 import type { RunQueue } from "@drover/queue";
 import type { LoadedAgent } from "@drover/runtime";
 import type { State } from "@drover/state";
@@ -16,6 +16,7 @@ export interface WorkerContext {
   pauses: ReadonlySet<string>;
   /** name → version */
   versions: Record<string, string>;
+  concurrency: ConcurrencyLimits;
   agent: (name: string) => LoadedAgent;
   redactorOf: (agent: string) => Redactor;
   runTimeoutMs: number;

@@ -18,6 +18,7 @@ import { RedisSaver } from "@drover/state/checkpoints";
 import { RedisStore } from "@drover/state/memory";
 import { type ActiveRun, LEASE_IS_LOST } from "./active-runs.js";
 import { countAnswers } from "./answers.js";
+import { type Claim, claim as claimRun } from "./claim.js";
 import type { WorkerContext } from "./context.js";
 import { EventWriter } from "./event-writer.js";
 
@@ -32,13 +33,12 @@ type Taken = Extract<Claimed, { what: "claimed" }>;
 export async function work(context: WorkerContext, pointer: Pointer): Promise<void> {
   const scope = await pausedScope(context, pointer);
   if (scope && (await park(context.state, context.queue, pointer, scope))) return;
-  const { claimed, active } = await whenRedisCan(() => claim(context, pointer), {
+  const claim = await whenRedisCan(() => claimRun(context, pointer), {
     isOver: () => context.activeRuns.drain.signal.aborted,
     onWait: (error) => context.complaints.say(context.logger.warn, "a claim waits for Redis", error),
   });
-  if (claimed.what === "elsewhere") return leaveForAnother(context, pointer, claimed.agent);
-  if (claimed.what === "early") return context.state.indexes.noteEarly(pointer, claimed.until);
-  if (claimed.what !== "claimed" || !active) return;
+  if (!("active" in claim)) return leave(context, pointer, claim.claimed);
+  const { claimed, active } = claim;
   countAnswers(context.metrics, claimed.activation);
   try {
     const published = publish(context.state, context.queue, [claimed.transition]).catch((error) =>
@@ -58,26 +58,23 @@ async function pausedScope(context: WorkerContext, pointer: Pointer): Promise<Pa
   return found ? (scopesOf(found).find((scope) => context.pauses.has(scope)) ?? null) : null;
 }
 
-/** The claim is noted in the same flight as it is made, so that a crash right after it leaves a trace. */
-async function claim(
+/** Leaves a delivery that this worker cannot work on, in such a way that its run goes on in time. */
+async function leave(
   context: WorkerContext,
   pointer: Pointer,
-): Promise<{ claimed: Claimed; active: ActiveRun | null }> {
-  const { activeRuns, state } = context;
-  const worker = context.workerId();
-  const answered = activeRuns.claims(pointer);
-  try {
-    const [, claimed] = await Promise.all([
-      state.workers.noteClaim(worker, pointer),
-      state.runs.claim(pointer, pointer.seq, worker, context.versions),
-    ]);
-    if (claimed.what === "claimed") return { claimed, active: activeRuns.begin(claimed.lease) };
-    answered();
-    // A second delivery of a run that this worker has, or is about to have, must not make it forget the first.
-    if (claimed.what !== "held" && !activeRuns.has(pointer)) await state.workers.dropClaim(worker, pointer);
-    return { claimed, active: null };
-  } finally {
-    answered();
+  why: Exclude<Claim, { active: ActiveRun }>["claimed"],
+): Promise<void> {
+  switch (why.what) {
+    case "elsewhere":
+      return leaveForAnother(context, pointer, why.agent);
+    case "early":
+      return context.state.indexes.noteEarly(pointer, why.until);
+    case "waits":
+      context.metrics.inc("drover_concurrency_waits_total", { kind: why.kind });
+      return;
+    case "stale":
+    case "held":
+      return;
   }
 }
 

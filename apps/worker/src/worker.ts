@@ -94,6 +94,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
       return pauses;
     },
     versions,
+    concurrency: registry.concurrency,
     agent: (name) => {
       const agent = registry.get(name);
       if (!agent) throw unknownAgent(name, Object.keys(versions));

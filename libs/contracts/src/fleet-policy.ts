@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { concurrencySchema } from "./concurrency.js";
 import { piiRulesSchema } from "./pii.js";
 import { approvalSchema, policyDataSchema, toolPatternSchema } from "./policy.js";
 
@@ -28,4 +29,6 @@ export const fleetPolicySchema = z.strictObject({
   $schema: z.string().optional(),
   defaults: policyDataSchema.partial().optional(),
   ceilings: ceilingsSchema.default(ceilingsSchema.parse({})),
+  /** How many runs may be worked on at once. */
+  concurrency: concurrencySchema.default(concurrencySchema.parse({})),
 });

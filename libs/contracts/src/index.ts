@@ -1,5 +1,6 @@
 export * from "./activation.js";
 export * from "./batch.js";
+export * from "./concurrency.js";
 export * from "./counters.js";
 export * from "./effects.js";
 export * from "./errors.js";

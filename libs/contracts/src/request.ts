@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { concurrencyKeySchema, concurrencyLimitSchema } from "./concurrency.js";
 import { DEFAULT_TENANT, nameSchema, threadIdSchema } from "./ids.js";
 import { notifyFields } from "./notice.js";
 
@@ -54,6 +55,10 @@ export const runRequestSchema = z.strictObject({
   /** How often the run is tried in all, from its last checkpoint, when it fails by a fault that may pass. */
   maxAttempts: z.int().min(1).max(20).default(3),
   multitaskStrategy: z.enum(MULTITASK_STRATEGIES).default("enqueue"),
+  /** The tenant's runs with the same key are worked on one at a time, or as many as a limit says. */
+  concurrencyKey: concurrencyKeySchema.optional(),
+  /** How many at a time; the newest run's word holds for its key. The fleet's policy may say less. Default 1. */
+  concurrencyLimit: concurrencyLimitSchema.optional(),
   tags: z.array(nameSchema).max(20).default([]),
   metadata: jsonObject.default({}),
   /** The agent's runtime context. */

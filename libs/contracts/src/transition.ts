@@ -1,7 +1,7 @@
 import type { ErrorCode } from "./errors.js";
 import type { Notify } from "./notice.js";
 import type { Dispatch } from "./pointer.js";
-import type { EndedBy, RunStatus } from "./run.js";
+import type { ActivationKind, EndedBy, RunStatus } from "./run.js";
 import type { Usage } from "./usage.js";
 
 /**
@@ -15,6 +15,7 @@ export interface Transition {
   version: number;
   /** The run's newest activation. */
   seq: number;
+  kind: ActivationKind;
   status: RunStatus;
   agent: string;
   batchId: string | null;

@@ -136,6 +136,12 @@ function prepare(
       `There is no agent '${parsed.agent}'. Known are: ${[...known].sort().join(", ")}.`,
     );
   }
+  if (parsed.concurrencyLimit !== undefined && parsed.concurrencyKey === undefined) {
+    throw new DroverError(
+      "INVALID_INPUT",
+      `${what} has a concurrencyLimit and no concurrencyKey that it could hold for; name one.`,
+    );
+  }
   const redactor = options.redactorOf(parsed.agent);
   const request: AcceptedRequest = {
     ...parsed,

@@ -41,6 +41,7 @@ import {
 import { createHandle, type RunHandle } from "./run-handle.js";
 import { RunQueue } from "./run-queue.js";
 import { startRuns } from "./start-runs.js";
+import { type WaitReason, waitReason } from "./waiting.js";
 import { FailedWebhooks } from "./webhooks.js";
 
 export interface ClientOptions {
@@ -126,6 +127,11 @@ export class Client {
   /** A handle of a run that was enqueued before. Throws UNKNOWN_RUN. */
   async run(runId: string): Promise<RunHandle> {
     return this.handle(await this.state.indexes.locate(runId, this.tenant), null);
+  }
+
+  /** What a pending run waits for; null for one that does not wait. */
+  async waitsFor(run: Run): Promise<WaitReason | null> {
+    return waitReason(this.state, async () => (await this.queue.counts()).waiting, run);
   }
 
   /** Newest first. */

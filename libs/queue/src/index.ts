@@ -16,5 +16,6 @@ export * from "./settle.js";
 export * from "./signed-message.js";
 export * from "./start-runs.js";
 export * from "./sweeper.js";
+export * from "./waiting.js";
 export * from "./webhook-job.js";
 export * from "./webhooks.js";

@@ -1,5 +1,5 @@
 import { type Dispatch, isDroverError, isStoreFailure, type Transition } from "@drover/contracts";
-import type { State, ThreadRef } from "@drover/state";
+import type { ActivationRef, State, ThreadRef } from "@drover/state";
 import type { RunQueue } from "./run-queue.js";
 
 /**
@@ -17,7 +17,20 @@ export async function announce(
     transitions.flatMap(({ dispatch, at }): Dispatch[] => (dispatch ? [{ ...dispatch, from: at }] : [])),
   );
   await queue.notices.send(state, transitions);
-  await state.indexes.apply(transitions);
+  await wake(state, queue, await state.indexes.apply(transitions));
+}
+
+/** Puts activations on the queue that waited for a share and have it now. What a crash leaves, the sweeper finds. */
+export async function wake(state: State, queue: RunQueue, granted: readonly ActivationRef[]): Promise<void> {
+  if (granted.length === 0) return;
+  const woken = await Promise.all(
+    granted.map((activation) => state.runs.redeliver(activation, activation.seq)),
+  );
+  await publish(
+    state,
+    queue,
+    woken.filter((transition) => transition !== null),
+  );
 }
 
 /** The same for transitions that stand in outboxes, from which they are removed then. */

@@ -1,6 +1,6 @@
 import type { ErrorInfo, RunStatus } from "@drover/contracts";
 import { memberOf, type RunRef, refOf, type State } from "@drover/state";
-import { change } from "./publisher.js";
+import { change, wake } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
 
 const PAGE = 500;
@@ -76,6 +76,9 @@ export async function park(state: State, queue: RunQueue, run: RunRef, scope: Pa
   if (!(await state.workers.isPaused(scope))) return false;
   await state.workers.park(scope, memberOf(run));
   await state.indexes.dropDue(run);
+  // What stands still keeps no share from others. One that a worker has by another delivery keeps its own.
+  const pointer = await state.reader.pointer(run);
+  if (pointer) await wake(state, queue, await state.shares.drop(pointer));
   // Who resumed in between has not seen this one.
   if (!(await state.workers.isPaused(scope))) await resumeScope(state, queue, scope);
   return true;

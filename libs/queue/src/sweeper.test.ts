@@ -1,5 +1,6 @@
 import type { Outcome } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
+import { Shares } from "@drover/state";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Client } from "./client.js";
 import { completed, scriptedWorker, until } from "./testing/fleet.js";
@@ -156,6 +157,28 @@ describe("the sweeper", () => {
     expect(runs.every((run) => run.status === "success")).toBe(true);
     expect(worker.started).toHaveLength(50);
     await worker.stop();
+    await client.close();
+  });
+
+  it("takes back shares of runs that are over, and delivers again what was let in and not told", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s10" });
+    const { redis, keys, indexes } = client.state;
+    const shares = new Shares(redis, keys, 0);
+    client.state.shares = shares;
+    const limits = [{ kind: "key", name: "k", limit: 1, group: "clerk" } as const];
+    await shares.take({ tenant: "default", threadId: "t", runId: "gone", seq: 1 }, 5, limits);
+    const handle = await client.enqueueRun({ agent: "clerk", input: "x" });
+    expect((await shares.take({ ...handle, seq: 1 }, 5, limits)).waitsFor).toMatchObject({ name: "k" });
+    expect(await indexes.countDue()).toBe(0);
+    // As if its delivery had ended when it was put in line.
+    await redis.del(...(await redis.keys(`${keys.bull}:runs:*`)));
+    const worker = await scriptedWorker(client, server.url, { act: () => completed() });
+    await until(async () => {
+      await worker.sweeper.sweep(1000);
+      return (await handle.status()).status === "success";
+    }, "the run ended");
+    await worker.stop();
+    expect(await redis.keys("s10:{index}:share*")).toEqual([]);
     await client.close();
   });
 

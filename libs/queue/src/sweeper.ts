@@ -9,8 +9,18 @@ import { expireApprovals } from "./expiry.js";
 import { change, publish } from "./publisher.js";
 import { redeliver } from "./run-control.js";
 import { jobId, type RunQueue } from "./run-queue.js";
+import { repairShares } from "./share-repair.js";
 
-export const REPAIRS = ["takeover", "outbox", "pointer", "early", "deadline", "approval", "purge"] as const;
+export const REPAIRS = [
+  "takeover",
+  "outbox",
+  "pointer",
+  "early",
+  "share",
+  "deadline",
+  "approval",
+  "purge",
+] as const;
 export type Repair = (typeof REPAIRS)[number];
 
 /** Milliseconds that a producer has to publish what it wrote, before the sweeper does it. */
@@ -66,6 +76,7 @@ export class Sweeper {
     this.note("early", await this.redeliverEarly(now));
     this.note("outbox", await this.publishMarked(now));
     this.note("pointer", await this.redeliverLost(now));
+    this.note("share", await repairShares(this.state, this.queue, PAGE));
     this.note("deadline", await this.endOverdue(now));
     this.note("approval", await expireApprovals(this.state, this.queue, this.read, now, PAGE));
     this.note("purge", await this.state.indexes.purge(now, PAGE));

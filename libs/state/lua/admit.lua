@@ -2,7 +2,7 @@
 -- Nothing goes into the outbox: the thread is marked, and `republish` finds what a crash leaves.
 -- KEYS base of the thread's keys
 -- ARGV run id, input (bytes), request (JSON), and as JSON: hash, strategy, agent, batchId, priority, delayMs,
---      deadlineMs, maxAttempts, notify (JSON in a text)
+--      deadlineMs, maxAttempts, notify, concurrency (JSON in a text)
 -- Returns {'admitted', transition, current run or ''} | {'exists', transition} | {'conflict'} | {'busy', current}
 local run_id, head = ARGV[1], cjson.decode(ARGV[4])
 local keys = keys_of(KEYS[1], run_id)
@@ -25,11 +25,12 @@ local function also(name, value)
 end
 if head.batchId then also('batch', head.batchId) end
 if head.notify then also('notify', head.notify) end
+if head.concurrency then also('concurrency', head.concurrency) end
 if head.delayMs > 0 then also('delayUntil', now + head.delayMs) end
 if deadline then also('deadlineAt', deadline) end
 redis.call('HSET', keys.run, unpack(record))
 
-local change = {runId = run_id, version = 1, seq = 1, notify = head.notify, behind = current or nil, status = 'pending', agent = head.agent, at = now, createdAt = now,
+local change = {runId = run_id, version = 1, seq = 1, notify = head.notify, behind = current or nil, status = 'pending', kind = 'start', agent = head.agent, at = now, createdAt = now,
   batchId = head.batchId, deadlineAt = deadline}
 if current then
   redis.call('RPUSH', keys.lane, run_id)

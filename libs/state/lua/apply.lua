@@ -3,11 +3,11 @@
 -- KEYS base: every name begins with it, and all share one slot
 -- ARGV retention of runs and of batches in seconds, JSON list of {id, member (tenant/thread/run), tenant, version, status, final,
 --      worker, seq, batch, created, at, usage (eight numbers as text), deadline, due (a member), raised, expires (ms by
---      approval), closed};
+--      approval), closed, keeps (its shares are those of the activation before)};
 --      ids are encoded, what is missing is left out
--- Returns the number of those that were news
+-- Returns {activation that was let in, ...}: runs that waited for a share (shares/common.lua)
 local base, retention, batch_retention = KEYS[1], tonumber(ARGV[1]) * 1000, ARGV[2]
-local news, changed = 0, {}
+local changed, granted = {}, {}
 
 local function count_in_batch(batch, t, before, old_usage)
   if not before then
@@ -94,7 +94,6 @@ local function welcome(t)
   local record = base .. 'run:' .. t.id
   if redis.call('HSETNX', record, 'v', 1) == 0 then return false end
   redis.call('HSET', record, 's', t.status, 'm', t.member, 'w', '')
-  news = news + 1
   local runs = base .. 'runs:' .. t.tenant
   add(runs, t.created, t.id)
   add(runs .. ':pending', t.created, t.id)
@@ -108,17 +107,35 @@ local function welcome(t)
   return true
 end
 
+local has_shares = redis.call('EXISTS', base .. 'shares') == 1
+
+-- Takes a run's shares away once the activation that has them is over: what shows that stays true for ever, so that
+-- the order of transitions does not matter. Gives whether the run waits for a share.
+local function settle_shares(t)
+  local json = has_shares and redis.call('HGET', base .. 'shares', t.id)
+  if not json then return false end
+  local record = cjson.decode(json)
+  if t.seq > record.q and t.keeps and not record.w then
+    record.q = t.seq
+    store_share(base, t.id, record)
+  elseif t.seq > record.q or (t.seq == record.q and (t.final or t.status == 'interrupted')) then
+    drop_share(base, t.id, record, granted)
+    return false
+  end
+  return record.w ~= nil
+end
+
 local function apply(t)
   local record = base .. 'run:' .. t.id
   local known = redis.call('HMGET', record, 'v', 's', 'w', 'u', 'q')
-  if t.due then redis.call('ZADD', base .. 'due', t.at, t.due) end
+  local waits = settle_shares(t)
+  if t.due and not waits then redis.call('ZADD', base .. 'due', t.at, t.due) end
   local approvals = base .. 'approvals:' .. t.tenant
   for _, id in ipairs(t.raised or {}) do
     redis.call('HSET', approvals .. ':runs', id, t.member)
     redis.call('HSET', record, 'a:' .. id, '1')
   end
   if known[1] and tonumber(known[1]) >= t.version then return end
-  news = news + 1
   local fields = {'v', t.version, 's', t.status, 'm', t.member, 'w', t.worker or '', 'q', t.seq}
   if t.usage then
     fields[11] = 'u'
@@ -144,4 +161,4 @@ for _, t in ipairs(cjson.decode(ARGV[3])) do
 end
 flush()
 for batch, status in pairs(changed) do redis.call('PUBLISH', batch, status) end
-return news
+return granted

@@ -1,17 +1,18 @@
 -- Gives a worker the lease of the thread and moves the run to running. Each activation is claimed once.
 -- KEYS base of the thread's keys
 -- ARGV run id, seq, worker, states from which a run may become running, the worker's agents (JSON name → version),
---      longest stream of events, a token of this call
+--      longest stream of events, a token of this call, 1 if the worker has the run's shares,
+--      names of agents whose runs need one ('*' for all)
 -- A call that is sent again because its reply was lost finds its own token and gets the same reply.
 -- Returns {'claimed', epoch, transition, request, input, kind, attempt, most attempts, agent version,
 --          deadline or '', now, resume checkpoint or '', answer...} | {'gone'} | {'stale'} | {'held', worker} | {'elsewhere', agent}
---          | {'early', ms at which its delay is over}
+--          | {'early', ms at which its delay is over} | {'limited', agent, priority, own key (JSON) or ''}
 -- Milliseconds by which clocks of machines that are kept in step may differ.
 local EARLY_MS = 100
 local run_id, seq, worker = ARGV[1], ARGV[2], ARGV[3]
 local keys = keys_of(KEYS[1], run_id)
 
-local f = redis.call('HMGET', keys.run, 'status', 'seq', 'worker', 'agent', 'kind', 'resumeVersion', 'claimedBy', 'delayUntil')
+local f = redis.call('HMGET', keys.run, 'status', 'seq', 'worker', 'agent', 'kind', 'resumeVersion', 'claimedBy', 'delayUntil', 'concurrency', 'priority')
 if not f[1] then return {'gone'} end
 if f[2] ~= seq then return {'stale'} end
 local is_again = f[1] == 'running' and f[3] == worker and f[7] == ARGV[7]
@@ -26,6 +27,7 @@ if not version or (bound ~= '' and bound ~= version) then return {'elsewhere', f
 local now = now_ms()
 -- Whoever delivered it goes by a clock of its own.
 if f[8] and tonumber(f[8]) > now + EARLY_MS then return {'early', f[8]} end
+if not is_again and ARGV[8] ~= '1' and (f[9] or ARGV[9] == '*' or contains(ARGV[9], f[4])) then return {'limited', f[4], f[10], f[9] or ''} end
 local epoch, transition
 if is_again then
   epoch, transition = redis.call('HGET', keys.thread, 'epoch'), as_it_stands(keys, run_id, now)

@@ -34,7 +34,7 @@ local function describe(run_key, run_id, now, change)
   change.at = now
   change.version = redis.call('HINCRBY', run_key, 'version', 1)
   redis.call('HSET', run_key, 'updatedAt', now)
-  local f = redis.call('HMGET', run_key, 'status', 'agent', 'batch', 'createdAt', 'deadlineAt', 'seq', 'notify', unpack(USAGE))
+  local f = redis.call('HMGET', run_key, 'status', 'agent', 'batch', 'createdAt', 'deadlineAt', 'seq', 'notify', 'kind', unpack(USAGE))
   change.status = f[1]
   change.agent = f[2]
   change.batchId = f[3] or nil
@@ -42,10 +42,11 @@ local function describe(run_key, run_id, now, change)
   change.deadlineAt = f[5] and tonumber(f[5]) or nil
   change.seq = tonumber(f[6])
   change.notify = f[7] or nil
+  change.kind = f[8]
   for i, name in ipairs(USAGE) do
-    if f[7 + i] then
+    if f[8 + i] then
       change.usage = change.usage or {}
-      change.usage[name] = tonumber(f[7 + i])
+      change.usage[name] = tonumber(f[8 + i])
     end
   end
   return cjson.encode(change)

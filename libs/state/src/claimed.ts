@@ -1,4 +1,4 @@
-import type { AcceptedRequest, Activation, Lease, Transition } from "@drover/contracts";
+import type { AcceptedRequest, Activation, Lease, LimitedRun, Transition } from "@drover/contracts";
 import { decodePayload } from "./payload.js";
 import type { RunRef } from "./run-store.js";
 import type { StoredAnswer } from "./stored-answer.js";
@@ -14,7 +14,9 @@ export type Claimed =
   /** This worker does not have the agent. */
   | { what: "elsewhere"; agent: string }
   /** Its delay is not over: it was delivered by a clock that is wrong. */
-  | { what: "early"; until: number };
+  | { what: "early"; until: number }
+  /** It needs shares of what its limits count, before it is claimed. */
+  | { what: "limited"; run: LimitedRun; priority: number };
 
 /** A reply of claim.lua in these words. */
 export function parseClaim(
@@ -26,6 +28,15 @@ export function parseClaim(
 ): Claimed {
   if (what === "elsewhere") return { what, agent: String(rest[0]) };
   if (what === "early") return { what, until: Number(rest[0]) };
+  if (what === "limited") {
+    const [agent, priority, own] = rest.map(String);
+    const limited: LimitedRun = {
+      tenant: run.tenant,
+      agent: agent ?? "",
+      own: own ? (JSON.parse(own) as LimitedRun["own"]) : null,
+    };
+    return { what, run: limited, priority: Number(priority) };
+  }
   if (what === "held" && String(rest[0]) === worker) return { what };
   if (what !== "claimed") return { what: "stale" };
   const [

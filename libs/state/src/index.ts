@@ -16,6 +16,7 @@ export * from "./run-reader.js";
 export * from "./run-store.js";
 export { asDroverError } from "./scripts.js";
 export * from "./settlement.js";
+export * from "./shares.js";
 export * from "./state.js";
 export * from "./stored-answer.js";
 export * from "./subscriptions.js";

@@ -12,7 +12,7 @@ import { loadScript, runScript } from "./scripts.js";
 import type { ThreadRef } from "./transitions.js";
 
 const scripts = {
-  apply: loadScript("apply"),
+  apply: loadScript("apply", "shares/common"),
   reserve: loadScript("reserve"),
 };
 
@@ -35,15 +35,16 @@ export class Indexes {
     private readonly retention: Retention,
   ) {}
 
-  /** In one script for up to 100 transitions. Gives how many were news. */
-  async apply(transitions: readonly Transition[]): Promise<number> {
-    let news = 0;
+  /** In one script for up to 100 transitions. Gives the activations that were let in: they waited for a share. */
+  async apply(transitions: readonly Transition[]): Promise<ActivationRef[]> {
+    const granted: ActivationRef[] = [];
     for (let i = 0; i < transitions.length; i += APPLY_AT_ONCE) {
       const page = JSON.stringify(transitions.slice(i, i + APPLY_AT_ONCE).map(applied));
       const args = [this.retention.runs, this.retention.batches, page];
-      news += Number(await runScript(this.redis, scripts.apply, [this.keys.index("")], args));
+      const reply = (await runScript(this.redis, scripts.apply, [this.keys.index("")], args)) as Buffer[];
+      granted.push(...reply.map((activation) => activationOf(String(activation))));
     }
-    return news;
+    return granted;
   }
 
   /** Where the run lives. Throws UNKNOWN_RUN, also for a run of another tenant. */
@@ -229,6 +230,7 @@ function applied(t: Transition): Record<string, unknown> {
     usage: isUsed ? USAGE_FIELDS.map((f) => t.usage[f] ?? 0).join(",") : undefined,
     deadline: t.deadlineAt ?? undefined,
     due: t.dispatch ? memberOf(t.dispatch) : undefined,
+    keeps: t.status === "pending" && (t.kind === "takeover" || t.kind === "handover") ? true : undefined,
     raised: t.raised.length > 0 ? t.raised.map((a) => a.approvalId) : undefined,
     expires: expiring.length > 0 ? Object.fromEntries(expiring) : undefined,
     closed: t.closed.length > 0 ? t.closed : undefined,

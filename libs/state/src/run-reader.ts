@@ -73,6 +73,18 @@ export class RunReader {
     return status === "pending" ? { ...ref, seq: Number(seq), delivery: Number(delivery) } : null;
   }
 
+  /** Where a run stands in its thread: the run that it waits behind, how many are ahead of it, when its delay is over. */
+  async place(ref: RunRef): Promise<{ behind: string | null; ahead: number; delayUntil: number | null }> {
+    const keys = this.keys.thread(ref.tenant, ref.threadId);
+    const [current, at, delayUntil] = await Promise.all([
+      this.redis.hget(keys.thread, "current"),
+      this.redis.lpos(keys.lane, ref.runId),
+      this.redis.hget(keys.run(ref.runId), "delayUntil"),
+    ]);
+    const behind = current && current !== ref.runId ? current : null;
+    return { behind, ahead: behind ? (at ?? 0) + 1 : 0, delayUntil: delayUntil ? Number(delayUntil) : null };
+  }
+
   /** The approvals of a run, in the order in which they were raised. */
   async approvals(ref: RunRef): Promise<Approval[]> {
     const fields = await this.redis.hgetall(this.key(ref));

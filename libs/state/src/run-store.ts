@@ -8,7 +8,6 @@ import {
   DroverError,
   type ErrorInfo,
   type Lease,
-  type Notify,
   sourcesOf,
   type Transition,
   USAGE_FIELDS,
@@ -18,6 +17,7 @@ import { type Claimed, parseClaim } from "./claimed.js";
 import type { Redis } from "./connect.js";
 import type { Keys } from "./keys.js";
 import { answeredBefore, idempotencyConflict, leaseLost, notAnswerable, unknownRun } from "./refusals.js";
+import { headOf } from "./request-head.js";
 import { type Retention, retentionArg } from "./retention.js";
 import { loadScript, newToken, replyWords, runScript, type Script, type ScriptArg } from "./scripts.js";
 import { type Settlement, settlementArgs } from "./settlement.js";
@@ -69,21 +69,10 @@ export class RunStore {
     hash: string,
   ): Promise<Admitted> {
     const { input: _, context: __, ...fields } = request;
-    const {
-      agent,
-      batchId,
-      priority,
-      delayMs,
-      deadlineMs,
-      maxAttempts,
-      multitaskStrategy: strategy,
-    } = request;
-    const notify = notifyOf(request);
-    const head = { hash, strategy, agent, batchId, priority, delayMs, deadlineMs, maxAttempts, notify };
     const { what, rest } = await this.run(scripts.admit, run, [
       payload,
       JSON.stringify(fields),
-      JSON.stringify(head),
+      headOf(request, hash),
     ]);
     switch (what) {
       case "admitted":
@@ -100,8 +89,17 @@ export class RunStore {
     }
   }
 
-  /** @param agents the agents that the worker has, name → version */
-  async claim(run: RunRef, seq: number, worker: string, agents: Record<string, string>): Promise<Claimed> {
+  /**
+   * @param agents the agents that the worker has, name → version
+   * @param shares whether the worker has the run's shares; else the agents whose runs need one, `*` for all
+   */
+  async claim(
+    run: RunRef,
+    seq: number,
+    worker: string,
+    agents: Record<string, string>,
+    shares: "taken" | readonly string[] = [],
+  ): Promise<Claimed> {
     const { what, rest } = await this.run(scripts.claim, run, [
       seq,
       worker,
@@ -109,6 +107,8 @@ export class RunStore {
       JSON.stringify(agents),
       this.retention.eventsLength,
       newToken(),
+      shares === "taken" ? 1 : 0,
+      shares === "taken" ? "" : shares.join(","),
     ]);
     return parseClaim(run, seq, worker, what, rest);
   }
@@ -272,9 +272,3 @@ const existing = (transition: Transition): Admitted => ({
   transition,
   behind: transition.behind,
 });
-
-/** Undefined where nobody asked to be told: such runs carry nothing. */
-function notifyOf({ replyTo, webhook, correlationId }: AcceptedRequest): string | undefined {
-  const notify: Notify = { replyTo, webhook, correlationId };
-  return replyTo || webhook ? JSON.stringify(notify) : undefined;
-}

@@ -12,9 +12,10 @@ export interface Script {
   sha: string;
 }
 
-/** A script of lua/, with the prelude before it. */
-export function loadScript(name: string): Script {
-  const source = `${prelude}\n${readFileSync(new URL(`${name}.lua`, folder), "utf8")}`;
+/** A script of lua/, with the prelude and what it needs of others before it. */
+export function loadScript(name: string, ...needs: readonly string[]): Script {
+  const read = (part: string) => readFileSync(new URL(`${part}.lua`, folder), "utf8");
+  const source = [prelude, ...needs.map(read), read(name)].join("\n");
   return { name, source, sha: createHash("sha1").update(source).digest("hex") };
 }
 

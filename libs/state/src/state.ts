@@ -7,6 +7,7 @@ import { Marks } from "./marks.js";
 import { DEFAULT_RETENTION, type Retention } from "./retention.js";
 import { RunReader } from "./run-reader.js";
 import { RunStore } from "./run-store.js";
+import { Shares } from "./shares.js";
 import { WorkerRegistry } from "./worker-registry.js";
 
 /** All that Drover remembers, over one connection. */
@@ -21,6 +22,7 @@ export interface State {
   marks: Marks;
   workers: WorkerRegistry;
   deadLetters: DeadLetters;
+  shares: Shares;
 }
 
 export interface StateOptions {
@@ -46,5 +48,6 @@ export function openState({ redis, prefix, retention: overrides, maxCrashes }: S
     marks: new Marks(redis, keys),
     workers: new WorkerRegistry(redis, keys),
     deadLetters: new DeadLetters(redis, keys),
+    shares: new Shares(redis, keys),
   };
 }

@@ -13,6 +13,7 @@ interface Written {
   seq: number;
   status: Transition["status"];
   agent: string;
+  kind: Transition["kind"];
   batchId?: string;
   at: number;
   createdAt: number;
@@ -39,6 +40,7 @@ export function parseTransition(thread: ThreadRef, json: Buffer | number | null 
     seq: w.seq,
     status: w.status,
     agent: w.agent,
+    kind: w.kind,
     batchId: w.batchId ?? null,
     at: w.at,
     createdAt: w.createdAt,

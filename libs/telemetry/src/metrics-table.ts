@@ -176,6 +176,14 @@ export const METRICS = {
     },
     help: "Limits that stopped a call or a run. `one_tool` is the limit of a single tool.",
   },
+  drover_concurrency_waits_total: {
+    type: "counter",
+    group: "Faults and repairs",
+    unit: "waits",
+    labels: ["kind"],
+    values: { kind: ["tenant", "agent", "key"] },
+    help: "Runs that had to wait in line because a limit of concurrent runs was reached, by whose limit it was.",
+  },
   drover_interrupts_raised_total: {
     type: "counter",
     group: "Approvals",

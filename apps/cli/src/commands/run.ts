@@ -34,6 +34,8 @@ interface RunOptions extends InputOptions {
   key?: string;
   tag?: string[];
   multitask?: RunRequest["multitaskStrategy"];
+  concurrencyKey?: string;
+  concurrencyLimit?: number;
 }
 
 const HELP = `
@@ -70,6 +72,8 @@ export function add(program: Command): void {
     .option("--attempts <number>", "tries in all when a fault may pass (default 3)", whole(1, 20))
     .option("--key <text>", "idempotency key: the same key and request give the same run")
     .option("--tag <name>", "a tag; may be repeated", gathered)
+    .option("--concurrency-key <text>", "runs with the same key go one at a time")
+    .option("--concurrency-limit <number>", "… or as many at a time", whole(1, 1_000_000))
     .addOption(
       new Option("--multitask <strategy>", "what to do if the thread is busy (default enqueue)").choices(
         MULTITASK_STRATEGIES,
@@ -118,6 +122,8 @@ async function requestOf(agent: string, options: RunOptions, cwd: string): Promi
     idempotencyKey: key,
     tags: tag,
     multitaskStrategy: multitask,
+    concurrencyKey: options.concurrencyKey,
+    concurrencyLimit: options.concurrencyLimit,
     streamMode: options.stream ? ["messages", "updates", "custom"] : undefined,
   };
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

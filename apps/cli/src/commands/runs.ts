@@ -109,7 +109,8 @@ export function printRuns(out: Output, runs: readonly Run[]): void {
 
 async function show(cli: Cli, runId: string): Promise<ExitCode | undefined> {
   return withConnection(cli, {}, async ({ client }) => {
-    printRun(cli.out, await (await client.run(runId)).status());
+    const run = await (await client.run(runId)).status();
+    printRun(cli.out, run, await client.waitsFor(run));
     return undefined;
   });
 }

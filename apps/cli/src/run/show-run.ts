@@ -1,17 +1,19 @@
 import type { Run } from "@drover/contracts";
+import type { WaitReason } from "@drover/queue";
 import { EXIT, type ExitCode } from "../exit-codes.js";
 import { ago, count, counted, dollars, duration, moment, tokensOf } from "../output/format.js";
 import { type Output, paintStatus } from "../output/output.js";
 import { oneLine } from "../output/text.js";
 
-/** Everything about a run, for people or as JSON. */
-export function printRun(out: Output, run: Run): void {
-  out.value(run);
+/** Everything about a run, for people or as JSON; with what it waits for, if it does. */
+export function printRun(out: Output, run: Run, waitsFor: WaitReason | null = null): void {
+  out.value({ ...run, waitsFor });
   const { usage } = run;
   const took = run.startedAt && run.finishedAt ? `, took ${duration(run.finishedAt - run.startedAt)}` : "";
   out.fields([
     ["run", run.runId],
     ["status", statusInWords(out, run)],
+    ["waits for", waitsFor && waitInWords(waitsFor)],
     ["error", run.error && out.colours.red(`${run.error.code}: ${oneLine(run.error.message)}`)],
     ["cancelled", run.cancelReason && oneLine(run.cancelReason)],
     ["approvals", run.approvals.join(", ")],
@@ -37,6 +39,27 @@ export function printRun(out: Output, run: Run): void {
   if (run.output !== null) {
     out.line();
     printOutput(out, run.output);
+  }
+}
+
+/** What keeps a run from being worked on. */
+export function waitInWords(reason: WaitReason): string {
+  switch (reason.what) {
+    case "thread":
+      return `run ${reason.behind} of its thread${reason.ahead > 1 ? ` and ${counted(reason.ahead - 1, "run")} more` : ""}`;
+    case "delay":
+      return `its time, ${moment(reason.until)}`;
+    case "concurrency": {
+      const { kind, name, limit, held, ahead } = reason;
+      const whose = kind === "key" ? "concurrency key" : kind;
+      return `a share of ${whose} '${oneLine(name)}': ${held} of ${limit} run, ${counted(ahead, "run")} before it`;
+    }
+    case "paused":
+      return `the end of a pause (${reason.scope === "all" ? "everything" : reason.scope.replace(":", " ")})`;
+    case "agent":
+      return `a worker that has the agent '${reason.agent}': none does`;
+    case "queue":
+      return `a free worker: ${counted(reason.waiting, "run")} on the queue`;
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import {
   type Ceilings,
+  type ConcurrencyLimits,
   DroverError,
   fleetPolicySchema,
   type PolicyData,
@@ -14,6 +15,7 @@ export interface FleetPolicy {
   /** As they stand in the file: without the defaults of what they leave out. */
   defaults: Partial<PolicyData>;
   ceilings: Ceilings;
+  concurrency: ConcurrencyLimits;
 }
 
 /** Throws INVALID_POLICY with the file and the path of every wrong key. */
@@ -32,11 +34,12 @@ export async function readFleetPolicy(file: string): Promise<FleetPolicy> {
 }
 
 export function fleetPolicyOf(json: unknown, file: string): FleetPolicy {
-  const { ceilings } = parseOrThrow(fleetPolicySchema, json, `The fleet's policy ${file}`, "INVALID_POLICY");
+  const where = `The fleet's policy ${file}`;
+  const { ceilings, concurrency } = parseOrThrow(fleetPolicySchema, json, where, "INVALID_POLICY");
   const { defaults = {} } = json as { defaults?: Partial<PolicyData> };
   const pii = ceilings.pii.map((rule) => ({
     ...rule,
     everywhere: rule.everywhere ?? rule.except.length === 0,
   }));
-  return { file, defaults, ceilings: { ...ceilings, pii } };
+  return { file, defaults, ceilings: { ...ceilings, pii }, concurrency };
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { DroverError } from "@drover/contracts";
+import { type ConcurrencyLimits, DroverError, NO_CONCURRENCY_LIMITS } from "@drover/contracts";
 import { readFleetPolicy } from "../fleet/read.js";
 import type { Environment } from "../models/index.js";
 import { readConfigFile } from "./config-file.js";
@@ -19,6 +19,8 @@ export interface AgentRegistry {
   /** Throws UNKNOWN_AGENT, with the names that are known. */
   get(name: string): LoadedAgent;
   list(): LoadedAgent[];
+  /** How many runs may be worked on at once, as the fleet's policy says. */
+  readonly concurrency: ConcurrencyLimits;
 }
 
 /**
@@ -41,11 +43,14 @@ export async function loadAgents({ root, env, fleetPolicy }: LoadOptions): Promi
       ),
     );
   }
-  return registryOf(agents);
+  return registryOf(agents, fleet?.concurrency);
 }
 
 /** A registry of agents that were loaded otherwise; a test's, for example. */
-export function registryOf(agents: readonly LoadedAgent[]): AgentRegistry {
+export function registryOf(
+  agents: readonly LoadedAgent[],
+  concurrency: ConcurrencyLimits = NO_CONCURRENCY_LIMITS,
+): AgentRegistry {
   const byName = new Map<string, LoadedAgent>();
   for (const agent of agents) {
     if (byName.has(agent.name)) {
@@ -64,5 +69,6 @@ export function registryOf(agents: readonly LoadedAgent[]): AgentRegistry {
       );
     },
     list: () => [...byName.values()],
+    concurrency,
   };
 }

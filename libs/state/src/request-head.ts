@@ -1,0 +1,25 @@
+import type { AcceptedRequest, Notify } from "@drover/contracts";
+
+/** What admit.lua reads of a request; the rest of it scripts only carry. */
+export function headOf(request: AcceptedRequest, hash: string): string {
+  const { agent, batchId, priority, delayMs, deadlineMs, maxAttempts, multitaskStrategy } = request;
+  return JSON.stringify({
+    ...{ hash, agent, batchId, priority, delayMs, deadlineMs, maxAttempts, strategy: multitaskStrategy },
+    notify: notifyOf(request),
+    concurrency: concurrencyOf(request),
+  });
+}
+
+/** Undefined where nobody asked to be told: such runs carry nothing. */
+function notifyOf({ replyTo, webhook, correlationId }: AcceptedRequest): string | undefined {
+  const notify: Notify = { replyTo, webhook, correlationId };
+  return replyTo || webhook ? JSON.stringify(notify) : undefined;
+}
+
+/** Undefined where the run has no concurrency key of its own. */
+function concurrencyOf({
+  concurrencyKey: key,
+  concurrencyLimit: limit,
+}: AcceptedRequest): string | undefined {
+  return key === undefined ? undefined : JSON.stringify({ key, limit: limit ?? null });
+}
