@@ -1,4 +1,4 @@
-import { type ConcurrencyLimits, DroverError, type Redactor, type Transition } from "@drover/contracts";
+import { type ConcurrencyLimits, DroverError, type Redactor } from "@drover/contracts";
 import type { RunQueue } from "@drover/queue";
 import type { LoadedAgent } from "@drover/runtime";
 import type { State } from "@drover/state";
@@ -27,20 +27,6 @@ export interface WorkerContext {
   metrics: Metrics;
   /** Called when a run was left: the worker makes progress. */
   onProgress: () => void;
-  /** Counts a committed transition in the metrics. */
-  count: (transition: Transition) => void;
-}
-
-export function countTransition(metrics: Metrics, t: Transition): void {
-  const { agent } = t;
-  if (t.raised.length > 0) metrics.inc("drover_interrupts_raised_total", { agent }, t.raised.length);
-  if (t.status === "success" || t.status === "error" || t.status === "timeout" || t.status === "cancelled") {
-    metrics.inc("drover_runs_total", { agent, outcome: t.status });
-    metrics.observe("drover_run_duration_seconds", { agent, outcome: t.status }, (t.at - t.createdAt) / 1000);
-    if (t.code) metrics.inc("drover_run_failures_total", { agent, code: t.code });
-  } else if (t.status === "pending" && t.dispatch) {
-    metrics.inc("drover_retries_total", { agent, layer: "run" });
-  }
 }
 
 export function unknownAgent(name: string, known: readonly string[]): DroverError {

@@ -11,6 +11,8 @@ export interface HeartbeatOptions {
   agents: Record<string, string>;
   describe: () => WorkerDescription;
   onPauses: (pauses: Set<string>) => void;
+  /** Told how many milliseconds Redis took to answer. */
+  onAnswer: (ms: number) => void;
   onError: (error: unknown) => void;
 }
 
@@ -64,6 +66,7 @@ export class Heartbeat {
       this.registered ? null : { agents },
     );
     this.answeredAt = sentAt;
+    this.options.onAnswer(performance.now() - sentAt);
     if (!reply.alive) {
       activeRuns.stopAll(LEASE_IS_LOST);
       this.life += 1;

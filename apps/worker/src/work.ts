@@ -30,7 +30,8 @@ const ASK_AGAIN_MS = 500;
 
 type Taken = Extract<Claimed, { what: "claimed" }>;
 
-export async function work(context: WorkerContext, pointer: Pointer): Promise<void> {
+/** @param readyAt when the delivery could have been taken, in milliseconds by Redis's clock */
+export async function work(context: WorkerContext, pointer: Pointer, readyAt: number): Promise<void> {
   const scope = await pausedScope(context, pointer);
   if (scope && (await park(context.state, context.queue, pointer, scope))) return;
   const claim = await whenRedisCan(() => claimRun(context, pointer), {
@@ -39,7 +40,15 @@ export async function work(context: WorkerContext, pointer: Pointer): Promise<vo
   });
   if (!("active" in claim)) return leave(context, pointer, claim.claimed);
   const { claimed, active } = claim;
-  countAnswers(context.metrics, claimed.activation);
+  const { metrics } = context;
+  const { agent } = claimed.activation;
+  const takenAt = performance.now();
+  metrics.observe(
+    "drover_queue_wait_seconds",
+    { agent },
+    Math.max(0, claimed.transition.at - readyAt) / 1000,
+  );
+  countAnswers(metrics, claimed.activation);
   try {
     const published = publish(context.state, context.queue, [claimed.transition]).catch((error) =>
       context.logger.warn({ error }, "a transition waits to be published"),
@@ -47,6 +56,8 @@ export async function work(context: WorkerContext, pointer: Pointer): Promise<vo
     const outcome = await run(context, claimed, active);
     await published;
     await conclude(context, claimed, active, outcome);
+    const seconds = (performance.now() - takenAt) / 1000;
+    metrics.observe("drover_activation_duration_seconds", { agent, outcome: outcome.kind }, seconds);
   } finally {
     active.done();
   }
@@ -181,8 +192,10 @@ async function conclude(
     logger.warn({ runId: lease.runId }, LEASE_IS_LOST.message);
     return;
   }
+  if (outcome.kind === "failed" && transition.status === "pending") {
+    metrics.inc("drover_retries_total", { agent: activation.agent, layer: "run" });
+  }
   await publish(state, queue, [transition]);
-  context.count(transition);
 }
 
 /**

@@ -2,9 +2,17 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NO_REDACTION } from "@drover/contracts";
-import { Consumer, RunQueue, Sweeper } from "@drover/queue";
+import { Consumer, QueueDepths, RunQueue, Sweeper } from "@drover/queue";
 import { loadAgents } from "@drover/runtime";
-import { assertReachable, connect, openState, type Redis, refOf, Subscriptions } from "@drover/state";
+import {
+  assertReachable,
+  connect,
+  openState,
+  type Redis,
+  refOf,
+  STALE_WRITES,
+  Subscriptions,
+} from "@drover/state";
 import {
   Complaints,
   createLogger,
@@ -15,11 +23,14 @@ import {
 } from "@drover/telemetry";
 import { ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
 import type { WorkerConfig } from "./config.js";
-import { countTransition, unknownAgent, type WorkerContext } from "./context.js";
+import { unknownAgent, type WorkerContext } from "./context.js";
+import { countNews } from "./count-news.js";
+import { FLEET_GAUGES_MS, FleetGauges } from "./fleet-gauges.js";
 import { Heartbeat } from "./heartbeat.js";
 import { answerReader, createMessages } from "./messages.js";
 import { giveAllBack, Orphans } from "./orphans.js";
 import { redactorsOf } from "./redactors.js";
+import { repeat } from "./repeat.js";
 import { work } from "./work.js";
 
 export const VERSION = "0.1.0";
@@ -49,6 +60,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     redis: connections.commands,
     prefix: config.prefix,
     maxCrashes: config.maxCrashes,
+    onNews: (transition) => countNews(metrics, transition),
   });
   await assertReachable(connections.commands);
 
@@ -77,6 +89,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     onPauses: (seen) => {
       pauses = seen;
     },
+    onAnswer: (ms) => metrics.observe("drover_redis_round_trip_seconds", {}, ms / 1000),
     onError: (error) => complaints.say(logger.warn, "the heartbeat failed", error),
   });
 
@@ -109,14 +122,13 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     onProgress: () => {
       progressAt = performance.now();
     },
-    count: (transition) => countTransition(metrics, transition),
   };
 
   const consumer = new Consumer({
     redis: connections.consumer,
     keys: state.keys,
     concurrency: config.concurrency,
-    handle: (pointer) => work(context, pointer),
+    handle: (pointer, readyAt) => work(context, pointer, readyAt),
     onError: (error) => complaints.say(logger.error, "a delivery failed", error),
   });
   const sweeper = new Sweeper(
@@ -128,6 +140,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
       logger.warn({ repair, count }, "repaired");
     },
     answerReader(registry),
+    (agent, action) => metrics.inc("drover_interrupts_expired_total", { agent, action }),
   );
   const messages = createMessages({
     config,
@@ -151,6 +164,15 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   const rescuing = repeat(config.leaseMs / 10, () => sweeper.rescue(config.leaseMs), sweepFailed);
   const orphans = new Orphans(state, queue, activeRuns);
   const tidying = repeat(ORPHANS_MS, () => giveBack(orphans, heartbeat.workerId, logger), sweepFailed);
+  const depths = new QueueDepths(connections.queue, state.keys);
+  const fleetGauges = new FleetGauges(metrics, state, depths, () => sweeper.leads);
+  const measuring = repeat(
+    FLEET_GAUGES_MS,
+    () => fleetGauges.refresh(),
+    (error) => complaints.say(logger.warn, "the fleet could not be measured", error),
+  );
+  const onStaleWrite = () => metrics.inc("drover_stale_writes_refused_total", {});
+  STALE_WRITES.subscribe(onStaleWrite);
   const unwatch = watchEventLoop(metrics);
   const slots = setInterval(() => {
     metrics.set("drover_worker_slots", {}, config.concurrency);
@@ -190,7 +212,9 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     clearTimeout(deadline);
     clearInterval(slots);
     unwatch();
-    await Promise.all([sweeping.stop(), rescuing.stop(), tidying.stop()]);
+    STALE_WRITES.unsubscribe(onStaleWrite);
+    await Promise.all([sweeping.stop(), rescuing.stop(), tidying.stop(), measuring.stop()]);
+    await depths.close();
     await giveAllBack(state, queue, heartbeat.workerId);
     await heartbeat.end();
     await probes.close();
@@ -235,35 +259,5 @@ function openConnections(
     inbox: open("subscriber"),
     webhooks: open("subscriber"),
     subscriber: open("subscriber"),
-  };
-}
-
-/** Runs `act` again and again, `ms` after it last ended. */
-function repeat(
-  ms: number,
-  act: () => Promise<void>,
-  onError: (error: unknown) => void,
-): { stop: () => Promise<void> } {
-  let stopped = false;
-  let wake: () => void = () => {};
-  const loop = (async () => {
-    while (!stopped) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-      if (stopped) return;
-      await act().catch(onError);
-    }
-  })();
-  return {
-    stop: async () => {
-      stopped = true;
-      wake();
-      await loop;
-    },
   };
 }

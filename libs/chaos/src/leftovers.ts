@@ -1,7 +1,7 @@
 /** What is left in Redis when every run has ended: nothing that holds a slot, no key that no one owns. */
-import { FINAL_STATUSES } from "@drover/contracts";
+import { FINAL_STATUSES, RUN_STATUSES } from "@drover/contracts";
 import type { RunQueue } from "@drover/queue";
-import { encodeId, type State } from "@drover/state";
+import { encodeId, readFleetFigures, type State } from "@drover/state";
 import type { Fault } from "./report.js";
 
 export interface Leftovers {
@@ -12,7 +12,7 @@ export interface Leftovers {
 
 /** Keys that are there for as long as Drover is. The rest of a name is a tenant. */
 const PERMANENT =
-  /^(workers|agents|pauses|marks|due|deadlines|early|expiring|runs:[^:]+(:\w+)?|approvals:[^:]+(:runs)?|batches:[^:]+)$/;
+  /^(workers|agents|pauses|marks|due|deadlines|early|expiring|states|dead-runs|batches-open|approvals-waiting|runs:[^:]+(:\w+)?|approvals:[^:]+(:runs)?|batches:[^:]+)$/;
 const BULL = /:[a-z]+:(id|meta|events|marker|stalled-check|stalled|pc|limiter)$/;
 
 /** Reads everything. Meant for a harness's own Redis. */
@@ -77,10 +77,16 @@ export async function checkLists(state: State, tenant: string, batchId: string):
   const faults: Fault[] = [];
   const disagree = (what: string) => faults.push({ kind: "twoFinalStates", run: null, what });
   const listed = new Map<string, string[]>();
-  for (const status of ["pending", "running", "interrupted", ...FINAL_STATUSES]) {
+  for (const status of RUN_STATUSES) {
     for (const id of await redis.zrange(keys.index(`runs:${encodeId(tenant)}:${status}`), 0, "-1")) {
       listed.set(id, [...(listed.get(id) ?? []), status]);
     }
+  }
+  const { runs } = await readFleetFigures(state);
+  for (const status of RUN_STATUSES) {
+    const count = [...listed.values()].filter((lists) => lists.includes(status)).length;
+    if (runs[status] !== count)
+      disagree(`the fleet counts ${runs[status]} runs that are ${status}; ${count} are listed`);
   }
   const inBatch = new Map<string, number>();
   for (const key of await redis.keys(`${keys.prefix}:{${encodeId(tenant)}/*:run:*`)) {

@@ -64,6 +64,12 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** Codes of runs that no worker could see through, through no fault of the agent's answer: they are dead letters. */
+export const DEAD_LETTER_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "POISONED",
+  "AGENT_NOT_AVAILABLE",
+]);
+
 /** How an error is stored, sent and shown. Never holds a stack or a cause: those may hold what a user typed. */
 export interface ErrorInfo {
   code: ErrorCode;

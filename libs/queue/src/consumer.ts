@@ -8,8 +8,8 @@ export interface ConsumerOptions {
   redis: Redis;
   keys: Keys;
   concurrency: number;
-  /** Works on one delivery. What it throws is logged by `onError`; the sweeper finds what it left. */
-  handle: (pointer: Pointer) => Promise<void>;
+  /** Works on one delivery, which could have been taken at `readyAt` by Redis's clock. What it throws is logged by `onError`; the sweeper finds what it left. */
+  handle: (pointer: Pointer, readyAt: number) => Promise<void>;
   onError: (error: Error) => void;
 }
 
@@ -25,7 +25,10 @@ export class Consumer {
       RUNS_QUEUE,
       async (job) => {
         try {
-          await handle(parseOrThrow(pointerSchema, job.data, "The message"));
+          await handle(
+            parseOrThrow(pointerSchema, job.data, "The message"),
+            job.timestamp + (job.opts.delay ?? 0),
+          );
         } catch (error) {
           onError(error as Error);
         }

@@ -30,16 +30,20 @@ const OVER: ReadonlySet<ErrorCode> = new Set([
   "ILLEGAL_TRANSITION",
 ]);
 
-/** Does what policies say about approvals whose time is over. Gives how many it closed. */
+/** Told of each approval whose time was over: its agent, and what the policy did. */
+export type ExpiryListener = (agent: string, action: "approve" | "reject" | "fail" | "escalate") => void;
+
+/** Does what policies say about approvals whose time is over at `now`. Gives how many it closed. */
 export async function expireApprovals(
   state: State,
   queue: RunQueue,
   read: AnswerReader,
-  now: number,
-  limit: number,
+  { now, limit, onExpired }: { now: number; limit: number; onExpired: ExpiryListener },
 ): Promise<number> {
   const due = await state.indexes.expiredApprovals(now, limit);
-  const closed = await Promise.all(due.map((d) => expire(state, queue, read, d.run, d.approvalId)));
+  const closed = await Promise.all(
+    due.map((d) => expire(state, queue, read, d.run, d.approvalId, onExpired)),
+  );
   return closed.filter(Boolean).length;
 }
 
@@ -50,10 +54,15 @@ async function expire(
   read: AnswerReader,
   run: RunRef,
   approvalId: string,
+  onExpired: ExpiryListener,
 ): Promise<boolean> {
   try {
     const approval = await state.reader.approval(run, approvalId);
-    if (approval.terms?.escalateTo) return await passOn(state, queue, approval, approval.terms);
+    if (approval.terms?.escalateTo) {
+      const isPassedOn = await passOn(state, queue, approval, approval.terms);
+      if (isPassedOn) onExpired(approval.agent, "escalate");
+      return isPassedOn;
+    }
     const answer = automatic(approval);
     const error = answer ? undefined : tooLate(approvalId);
     const value = answer ? read(approval, answer) : null;
@@ -61,6 +70,10 @@ async function expire(
     await change(state, queue, run, async () => ({
       transition: await state.runs.resume(run, approvalId, stored, { isExpiry: true, error }),
     }));
+    onExpired(
+      approval.agent,
+      answer && approval.terms?.onExpire === "approve" ? "approve" : answer ? "reject" : "fail",
+    );
     return true;
   } catch (cause) {
     if (!isDroverError(cause) || !OVER.has(cause.code)) throw cause;

@@ -8,6 +8,7 @@ export * from "./inbox.js";
 export * from "./inbox-handler.js";
 export * from "./notices.js";
 export * from "./publisher.js";
+export * from "./queue-depths.js";
 export * from "./run-control.js";
 export * from "./run-handle.js";
 export * from "./run-queue.js";

@@ -126,7 +126,11 @@ describe(`${ROUNDS} races for one approval have one outcome each`, () => {
       await new Promise((resolve) => setTimeout(resolve, left - 120 + Math.random() * 130));
       const expiring = async () => {
         for (;;) {
-          await expireApprovals(two.state, two.queue, (_, a) => a, await two.state.indexes.now(), 1000);
+          await expireApprovals(two.state, two.queue, (_, a) => a, {
+            now: await two.state.indexes.now(),
+            limit: 1000,
+            onExpired: () => {},
+          });
           if ((await two.approvals.get(approvalId)).status !== "pending") return;
         }
       };

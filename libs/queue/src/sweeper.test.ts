@@ -197,7 +197,7 @@ describe("the sweeper", () => {
       await worker.sweeper.sweep(1000);
       const left = await client.state.redis.keys("s4:*");
       const names = left.map((key) => key.replace("s4:{index}:", "")).sort();
-      return names.join() === "agents,sweeper,worker:w1,workers";
+      return names.join() === "agents,states,sweeper,worker:w1,workers";
     }, "nothing was left of the runs");
     await worker.stop();
     await client.close();

@@ -5,7 +5,7 @@
 import type { ErrorInfo } from "@drover/contracts";
 import type { ActivationRef, State } from "@drover/state";
 import type { AnswerReader } from "./approvals.js";
-import { expireApprovals } from "./expiry.js";
+import { type ExpiryListener, expireApprovals } from "./expiry.js";
 import { change, publish } from "./publisher.js";
 import { redeliver } from "./run-control.js";
 import { jobId, type RunQueue } from "./run-queue.js";
@@ -50,6 +50,8 @@ export class Sweeper {
   private goneAt = performance.now();
 
   private rounds = 0;
+  /** Until when this worker has the sweeper's lease for sure, by this process's monotonic clock. */
+  private leadsUntil = 0;
   /** The deliveries that were fetched and not claimed at the last look. */
   private unclaimed = new Set<string>();
 
@@ -60,6 +62,7 @@ export class Sweeper {
     private readonly onRepair: (repair: Repair, count: number) => void = () => {},
     /** Makes what a policy decides about an approval whose time is over into what its graph takes. */
     private readonly read: AnswerReader = (_, answer) => answer,
+    private readonly onExpired: ExpiryListener = () => {},
   ) {}
 
   /** The first part of a round alone: what people wait for must not wait for the other repairs. */
@@ -78,15 +81,35 @@ export class Sweeper {
     this.note("pointer", await this.redeliverLost(now));
     this.note("share", await repairShares(this.state, this.queue, PAGE));
     this.note("deadline", await this.endOverdue(now));
-    this.note("approval", await expireApprovals(this.state, this.queue, this.read, now, PAGE));
+    this.note("approval", await this.expireApprovals(now));
     this.note("purge", await this.state.indexes.purge(now, PAGE));
+  }
+
+  private expireApprovals(now: number): Promise<number> {
+    return expireApprovals(this.state, this.queue, this.read, {
+      now,
+      limit: PAGE,
+      onExpired: this.onExpired,
+    });
   }
 
   private note(repair: Repair, count: number): void {
     if (count > 0) this.onRepair(repair, count);
   }
 
+  /** Whether this worker is the one that sweeps: at most one of the fleet is. */
+  get leads(): boolean {
+    return performance.now() < this.leadsUntil;
+  }
+
   private async holdsLease(leaseMs: number): Promise<boolean> {
+    const askedAt = performance.now();
+    const holds = await this.takeLease(leaseMs);
+    this.leadsUntil = holds ? askedAt + leaseMs : 0;
+    return holds;
+  }
+
+  private async takeLease(leaseMs: number): Promise<boolean> {
     const key = this.state.keys.index("sweeper");
     const { redis } = this.state;
     if ((await redis.set(key, this.worker(), "PX", leaseMs, "NX")) === "OK") return true;

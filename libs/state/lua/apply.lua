@@ -2,12 +2,15 @@
 -- indexes know, changes nothing but what is due and where an approval's run is found.
 -- KEYS base: every name begins with it, and all share one slot
 -- ARGV retention of runs and of batches in seconds, JSON list of {id, member (tenant/thread/run), tenant, version, status, final,
---      worker, seq, batch, created, at, usage (eight numbers as text), deadline, due (a member), raised, expires (ms by
---      approval), closed, keeps (its shares are those of the activation before)};
+--      worker, seq, batch, created, at, usage (eight numbers as text), deadline, due (a member) and due_at (ms at which
+--      it may start), dead, raised, expires (ms by approval), closed, keeps (its shares are those of the activation before)};
 --      ids are encoded, what is missing is left out
--- Returns {activation that was let in, ...}: runs that waited for a share (shares/common.lua)
+-- Returns {number of those that were news, their places in the list from 1..., activation that was let in...}: runs that
+-- waited for a share (shares/common.lua)
+-- Beside what one tenant reads there is what the whole fleet is measured by: `states` (hash status → runs),
+-- `approvals-waiting` and `dead-runs` (by time), `batches-open` (by the time of its last change).
 local base, retention, batch_retention = KEYS[1], tonumber(ARGV[1]) * 1000, ARGV[2]
-local changed, granted = {}, {}
+local news, changed, granted = {}, {}, {}
 
 local function count_in_batch(batch, t, before, old_usage)
   if not before then
@@ -35,9 +38,12 @@ local function count_in_batch(batch, t, before, old_usage)
   if t.final then
     local b = redis.call('HMGET', batch, 'sealed', 'total', 'n:success', 'n:error', 'n:timeout', 'n:cancelled')
     local ended = tonumber(b[3] or '0') + tonumber(b[4] or '0') + tonumber(b[5] or '0') + tonumber(b[6] or '0')
-    if b[1] == '1' and ended == tonumber(b[2]) then redis.call('HSETNX', batch, 'finishedAt', t.at) end
-  elseif before then
-    redis.call('HDEL', batch, 'finishedAt')
+    if b[1] == '1' and ended == tonumber(b[2]) then
+      redis.call('HSETNX', batch, 'finishedAt', t.at)
+      redis.call('ZREM', base .. 'batches-open', batch)
+    end
+  elseif before and redis.call('HDEL', batch, 'finishedAt') == 1 then
+    redis.call('ZADD', base .. 'batches-open', t.at, batch)
   end
   changed[batch] = t.status
 end
@@ -48,6 +54,13 @@ local function move_between_lists(t, known)
   if before ~= t.status then
     if before then redis.call('ZREM', runs .. ':' .. before, t.id) end
     redis.call('ZADD', runs .. ':' .. t.status, t.created, t.id)
+    if before then redis.call('HINCRBY', base .. 'states', before, -1) end
+    redis.call('HINCRBY', base .. 'states', t.status, 1)
+  end
+  if t.dead then
+    redis.call('ZADD', base .. 'dead-runs', t.at, t.id)
+  elseif before == 'error' then
+    redis.call('ZREM', base .. 'dead-runs', t.id)
   end
   if known[3] then redis.call('SREM', base .. 'claims:' .. known[3], t.member .. '/' .. known[5]) end
   if t.worker then redis.call('SADD', base .. 'claims:' .. t.worker, t.member .. '/' .. t.seq) end
@@ -67,7 +80,7 @@ local function move_between_lists(t, known)
 end
 
 -- New runs come by the hundred: what they add to one list is added at once.
-local added, joined = {}, {}
+local added, joined, welcomed = {}, {}, 0
 
 local function add(key, score, member)
   local list = added[key] or {}
@@ -85,7 +98,8 @@ local function flush()
     redis.call('EXPIRE', batch .. ':runs', batch_retention)
     changed[batch] = 'pending'
   end
-  added, joined = {}, {}
+  if welcomed > 0 then redis.call('HINCRBY', base .. 'states', 'pending', welcomed) end
+  added, joined, welcomed = {}, {}, 0
 end
 
 -- The first that the indexes hear of a run, and that it waits. False where they heard of it before.
@@ -94,10 +108,11 @@ local function welcome(t)
   local record = base .. 'run:' .. t.id
   if redis.call('HSETNX', record, 'v', 1) == 0 then return false end
   redis.call('HSET', record, 's', t.status, 'm', t.member, 'w', '')
+  welcomed = welcomed + 1
   local runs = base .. 'runs:' .. t.tenant
   add(runs, t.created, t.id)
   add(runs .. ':pending', t.created, t.id)
-  if t.due then add(base .. 'due', t.at, t.due) end
+  if t.due then add(base .. 'due', t.due_at, t.due) end
   if t.deadline then add(base .. 'deadlines', t.deadline, t.member) end
   if t.batch then
     local batch = base .. 'batch:' .. t.batch
@@ -129,13 +144,13 @@ local function apply(t)
   local record = base .. 'run:' .. t.id
   local known = redis.call('HMGET', record, 'v', 's', 'w', 'u', 'q')
   local waits = settle_shares(t)
-  if t.due and not waits then redis.call('ZADD', base .. 'due', t.at, t.due) end
+  if t.due and not waits then redis.call('ZADD', base .. 'due', t.due_at, t.due) end
   local approvals = base .. 'approvals:' .. t.tenant
   for _, id in ipairs(t.raised or {}) do
     redis.call('HSET', approvals .. ':runs', id, t.member)
     redis.call('HSET', record, 'a:' .. id, '1')
   end
-  if known[1] and tonumber(known[1]) >= t.version then return end
+  if known[1] and tonumber(known[1]) >= t.version then return false end
   local fields = {'v', t.version, 's', t.status, 'm', t.member, 'w', t.worker or '', 'q', t.seq}
   if t.usage then
     fields[11] = 'u'
@@ -144,21 +159,31 @@ local function apply(t)
   redis.call('HSET', record, unpack(fields))
   if known[3] == '' then known[3] = false end
   move_between_lists(t, known)
-  for _, id in ipairs(t.raised or {}) do redis.call('ZADD', approvals, t.at, id) end
+  for _, id in ipairs(t.raised or {}) do
+    redis.call('ZADD', approvals, t.at, id)
+    redis.call('ZADD', base .. 'approvals-waiting', t.at, t.member .. '/' .. id)
+  end
   for id, at in pairs(t.expires or {}) do redis.call('ZADD', base .. 'approvals-expiring', at, t.member .. '/' .. id) end
   for _, id in ipairs(t.closed or {}) do
     redis.call('ZREM', approvals, id)
+    redis.call('ZREM', base .. 'approvals-waiting', t.member .. '/' .. id)
     redis.call('ZREM', base .. 'approvals-expiring', t.member .. '/' .. id)
   end
   if t.batch then count_in_batch(base .. 'batch:' .. t.batch, t, known[2], known[4]) end
+  return true
 end
 
-for _, t in ipairs(cjson.decode(ARGV[3])) do
-  if not welcome(t) then
+for place, t in ipairs(cjson.decode(ARGV[3])) do
+  local is_news = welcome(t)
+  if not is_news then
     flush()
-    apply(t)
+    is_news = apply(t)
   end
+  if is_news then news[#news + 1] = place end
 end
 flush()
 for batch, status in pairs(changed) do redis.call('PUBLISH', batch, status) end
-return granted
+local reply = {#news}
+for _, place in ipairs(news) do reply[#reply + 1] = place end
+for _, activation in ipairs(granted) do reply[#reply + 1] = activation end
+return reply

@@ -23,7 +23,8 @@ export class BatchStore {
 
   /** False where the batch exists already. */
   async open(batch: Pick<Batch, "batchId" | "tenant" | "agent" | "metadata">): Promise<boolean> {
-    const keys = [this.key(batch.batchId), this.keys.index(`batches:${encodeId(batch.tenant)}`)];
+    const all = this.keys.index(`batches:${encodeId(batch.tenant)}`);
+    const keys = [this.key(batch.batchId), all, this.keys.index("batches-open")];
     const args = [
       batch.batchId,
       batch.tenant,
@@ -35,7 +36,7 @@ export class BatchStore {
   }
 
   async seal(batchId: string): Promise<void> {
-    await runScript(this.redis, scripts.seal, [this.key(batchId)], []);
+    await runScript(this.redis, scripts.seal, [this.key(batchId), this.keys.index("batches-open")], []);
   }
 
   /** Throws UNKNOWN_BATCH, also for a batch of another tenant. */

@@ -2,8 +2,9 @@ import { noUsage, RUN_STATUSES, type Transition } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readFleetFigures } from "./fleet-figures.js";
 import { encodePayload } from "./payload.js";
-import type { State } from "./state.js";
+import { openState, type State } from "./state.js";
 import { AGENTS, ref, request, success, taken, testState } from "./testing/runs.js";
 
 let server: RedisServer;
@@ -49,8 +50,15 @@ async function picture(state: State): Promise<unknown> {
     ),
     all: (await state.indexes.list({ tenant: "default", limit: 9 })).sort(),
     claims: await state.redis.smembers(state.keys.index("claims:w")),
+    figures: await figuresOf(state),
     versions: await Promise.all(["a", "b", "c"].map((id) => state.indexes.version(id))),
   };
+}
+
+/** What the fleet is measured by, without ages. */
+async function figuresOf(state: State): Promise<unknown> {
+  const { runs, waiting, approvals, deadRuns } = await readFleetFigures(state);
+  return { runs, turn: waiting.turn, approvals, deadRuns };
 }
 
 describe("the indexes", () => {
@@ -66,6 +74,7 @@ describe("the indexes", () => {
         counts: { success: 1, interrupted: 1, cancelled: 1, pending: 0, running: 0 },
         usage: { modelCalls: 6, inputTokens: 300 },
       },
+      figures: { runs: { success: 1, interrupted: 1, cancelled: 1, pending: 0 }, approvals: 1, deadRuns: 0 },
     });
     let n = 0;
     const orders = fc.shuffledSubarray(
@@ -84,5 +93,60 @@ describe("the indexes", () => {
     );
     source.close();
     inOrder.close();
+  });
+
+  it("tell news once, and forget a run in the figures too", async () => {
+    const source = testState(server, "told");
+    const transitions = await history(source);
+    const news: string[] = [];
+    const state = openState({
+      redis: source.redis,
+      prefix: "news",
+      onNews: (t) => news.push(`${t.runId}${t.version}`),
+    });
+    await state.indexes.apply(transitions);
+    await state.indexes.apply([...transitions, ...transitions]);
+    expect(news).toEqual(transitions.map((t) => `${t.runId}${t.version}`));
+    await Promise.all([state.indexes.forget("a"), state.indexes.forget("a")]);
+    expect(await figuresOf(state)).toMatchObject({ runs: { success: 0, interrupted: 1 } });
+    source.close();
+  });
+
+  it("know why runs wait, which batches are open and which runs were set aside", async () => {
+    const state = testState(server, "waiting");
+    await state.batches.open({ batchId: "b", tenant: "default", agent: "clerk", metadata: {} });
+    const admit = async (thread: string, id: string, more: object) => {
+      const accepted = request({ batchId: "b", ...more });
+      return (await state.runs.admit(ref(thread, id), accepted, encodePayload(accepted), id)).transition;
+    };
+    const first = await admit("one", "first", {});
+    await state.indexes.apply([
+      first,
+      await admit("one", "behind", {}),
+      await admit("two", "later", { delayMs: 60_000 }),
+    ]);
+    const before = await readFleetFigures(state);
+    expect(before).toMatchObject({
+      runs: { pending: 3 },
+      waiting: { ready: 1, delayed: 1, turn: 1, paused: 0 },
+      batchesOpen: 1,
+    });
+    expect(before.oldestReadyAge).toBeLessThan(30);
+    const set = await state.runs.fail(ref("one", "first"), { code: "AGENT_NOT_AVAILABLE", message: "gone" });
+    await state.indexes.apply(set ? [set] : []);
+    await state.batches.seal("b");
+    expect(await readFleetFigures(state)).toMatchObject({ deadRuns: 1, batchesOpen: 1 });
+    for (const [thread, id] of [
+      ["one", "behind"],
+      ["two", "later"],
+    ] as const) {
+      const { transition } = await state.runs.cancel(ref(thread, id), { code: "CANCELLED", message: "no" });
+      await state.indexes.apply(transition ? [transition] : []);
+    }
+    expect(await readFleetFigures(state)).toMatchObject({
+      batchesOpen: 0,
+      runs: { pending: 0, cancelled: 2 },
+    });
+    state.close();
   });
 });

@@ -2,7 +2,7 @@
  * What is found across threads: runs by state, what is due on the queue, deadlines, approvals that wait, batches'
  * counters. Derived from transitions: applying one twice, late or out of order ends in the same state.
  */
-import { isFinal, type RunStatus, type Transition, USAGE_FIELDS } from "@drover/contracts";
+import { DEAD_LETTER_CODES, isFinal, type RunStatus, type Transition, USAGE_FIELDS } from "@drover/contracts";
 import type { Redis } from "./connect.js";
 import { decodeId, encodeId, type Keys } from "./keys.js";
 import { unknownRun } from "./refusals.js";
@@ -33,16 +33,20 @@ export class Indexes {
     private readonly redis: Redis,
     private readonly keys: Keys,
     private readonly retention: Retention,
+    /** Called once in the whole fleet for each transition, by the process that brought the news. */
+    private readonly onNews: (transition: Transition) => void = () => {},
   ) {}
 
   /** In one script for up to 100 transitions. Gives the activations that were let in: they waited for a share. */
   async apply(transitions: readonly Transition[]): Promise<ActivationRef[]> {
     const granted: ActivationRef[] = [];
     for (let i = 0; i < transitions.length; i += APPLY_AT_ONCE) {
-      const page = JSON.stringify(transitions.slice(i, i + APPLY_AT_ONCE).map(applied));
-      const args = [this.retention.runs, this.retention.batches, page];
-      const reply = (await runScript(this.redis, scripts.apply, [this.keys.index("")], args)) as Buffer[];
-      granted.push(...reply.map((activation) => activationOf(String(activation))));
+      const page = transitions.slice(i, i + APPLY_AT_ONCE);
+      const args = [this.retention.runs, this.retention.batches, JSON.stringify(page.map(applied))];
+      const reply = await runScript(this.redis, scripts.apply, [this.keys.index("")], args);
+      const [news, ...rest] = reply as [number, ...(number | Buffer)[]];
+      for (const place of rest.slice(0, news)) this.onNews(page[Number(place) - 1] as Transition);
+      granted.push(...rest.slice(news).map((activation) => activationOf(String(activation))));
     }
     return granted;
   }
@@ -120,7 +124,7 @@ export class Indexes {
     await this.redis.zrem(this.keys.index("approvals-expiring"), `${memberOf(run)}/${approvalId}`);
   }
 
-  /** Activations that went on the queue before `at` and that nobody took, oldest first. */
+  /** Activations that could have started before `at` and that nobody took, oldest first. */
   async due(at: number, limit: number): Promise<RunRef[]> {
     const members = await this.until("due", at, limit);
     return members.map(refOf);
@@ -189,7 +193,8 @@ export class Indexes {
       const approvals = Object.keys(fields).filter((name) => name.startsWith("a:"));
       await Promise.all([
         this.redis.zrem(all, runId),
-        this.redis.zrem(`${all}:${fields.s}`, runId),
+        this.forgetState(`${all}:${fields.s}`, fields.s, runId),
+        this.redis.zrem(this.keys.index("dead-runs"), runId),
         ...approvals.map((name) =>
           this.redis.hdel(this.keys.index(`approvals:${tenant}:runs`), name.slice(2)),
         ),
@@ -197,6 +202,13 @@ export class Indexes {
     }
     await this.redis.del(record);
     await this.redis.zrem(this.keys.index("expiring"), runId);
+  }
+
+  /** Two that forget the same run at once count it once. */
+  private async forgetState(list: string, status: string, runId: string): Promise<void> {
+    if ((await this.redis.zrem(list, runId)) === 1) {
+      await this.redis.hincrby(this.keys.index("states"), status, -1);
+    }
   }
 
   /** Redis's own time in milliseconds: what every score is measured by. */
@@ -231,6 +243,8 @@ function applied(t: Transition): Record<string, unknown> {
     deadline: t.deadlineAt ?? undefined,
     due: t.dispatch ? memberOf(t.dispatch) : undefined,
     keeps: t.status === "pending" && (t.kind === "takeover" || t.kind === "handover") ? true : undefined,
+    due_at: t.dispatch ? t.at + t.dispatch.delayMs : undefined,
+    dead: t.status === "error" && t.code !== null && DEAD_LETTER_CODES.has(t.code) ? true : undefined,
     raised: t.raised.length > 0 ? t.raised.map((a) => a.approvalId) : undefined,
     expires: expiring.length > 0 ? Object.fromEntries(expiring) : undefined,
     closed: t.closed.length > 0 ? t.closed : undefined,

@@ -1,7 +1,12 @@
+import { channel } from "node:diagnostics_channel";
 import { DroverError, type Lease } from "@drover/contracts";
 import type { StoredAnswer } from "./stored-answer.js";
 
+/** Told of every write that Redis refused because its lease was gone: a `Lease`. */
+export const STALE_WRITES = channel("drover:stale-write");
+
 export function leaseLost(lease: Lease): DroverError {
+  STALE_WRITES.publish(lease);
   return new DroverError(
     "LEASE_LOST",
     `Another worker has taken over thread '${lease.threadId}'; run ${lease.runId} goes on there and this write was refused.`,

@@ -1,3 +1,4 @@
+import type { Transition } from "@drover/contracts";
 import { BatchStore } from "./batch-store.js";
 import type { Redis } from "./connect.js";
 import { DeadLetters } from "./dead-letters.js";
@@ -32,9 +33,11 @@ export interface StateOptions {
   retention?: Partial<Retention> | undefined;
   /** How often a run may end its worker before it is set aside. Default 3. */
   maxCrashes?: number | undefined;
+  /** Called for each transition of which this process was the first to tell the indexes: once in the whole fleet. */
+  onNews?: ((transition: Transition) => void) | undefined;
 }
 
-export function openState({ redis, prefix, retention: overrides, maxCrashes }: StateOptions): State {
+export function openState({ redis, prefix, retention: overrides, maxCrashes, onNews }: StateOptions): State {
   const keys = createKeys(prefix);
   const retention = { ...DEFAULT_RETENTION, ...overrides };
   return {
@@ -43,7 +46,7 @@ export function openState({ redis, prefix, retention: overrides, maxCrashes }: S
     retention,
     runs: new RunStore(redis, keys, retention, maxCrashes),
     reader: new RunReader(redis, keys),
-    indexes: new Indexes(redis, keys, retention),
+    indexes: new Indexes(redis, keys, retention, onNews),
     batches: new BatchStore(redis, keys, retention),
     marks: new Marks(redis, keys),
     workers: new WorkerRegistry(redis, keys),

@@ -10,7 +10,8 @@ export interface MetricSpec {
     | "Messages"
     | "Privacy"
     | "Faults and repairs"
-    | "Processes";
+    | "Processes"
+    | "Redis";
   /** What one of it is; the name's suffix says the same where it is `_seconds`. */
   unit: string;
   labels: readonly string[];
@@ -18,7 +19,7 @@ export interface MetricSpec {
   values?: Readonly<Record<string, readonly string[]>>;
   /** Histograms only: upper bounds in the metric's unit. */
   buckets?: readonly number[];
-  /** `fleet`: each process that exports it exports the same number; take the maximum, not the sum. */
+  /** `fleet`: about the whole fleet, exported by one worker at a time; take the maximum, which is free of its address. */
   scope?: "fleet";
   help: string;
 }

@@ -9,8 +9,8 @@ A Drover worker serves its metrics at \`/metrics\` in Prometheus's text format. 
 
 - Names begin with \`drover_\`, units are base units: seconds, tokens, dollars. Counters end in \`_total\`.
 - A histogram \`x\` is exported as \`x_bucket\`, \`x_sum\` and \`x_count\`.
-- **(fleet)** marks a gauge about the whole fleet: each process that exports it exports the same number, so take
-  \`max(x)\`, never \`sum(x)\`. All others are about one process: sum them.
+- **(fleet)** marks a gauge about the whole fleet. One worker at a time exports it, the one that repairs what crashes left;
+  take \`max(x)\`, which says nothing of who that is. All others are about one process: sum them.
 - A gauge that was never set is absent, not 0.
 - Labels never hold an id of a run, thread, user or tool call. A label without fixed values holds at most 200 distinct
   ones in a process, and only short names; whatever else comes is counted under \`other\`.
@@ -25,6 +25,7 @@ Some questions and their queries:
 | Why do they fail? | \`topk(5, sum by (agent, code) (increase(drover_run_failures_total[1h])))\` |
 | What does an agent cost an hour? | \`sum by (tenant, agent) (increase(drover_model_cost_dollars_total[1h]))\` |
 | Which provider fails? | \`sum by (provider, model, outcome) (rate(drover_model_calls_total{outcome!="success"}[5m]))\` |
+| How long has the oldest run waited? | \`max(drover_oldest_waiting_run_age_seconds)\` |
 | How full are the workers? | \`sum(drover_worker_slots_in_use) / sum(drover_worker_slots)\` |
 `;
 

@@ -1,5 +1,6 @@
 import {
   DECISION_TYPES,
+  ENDINGS,
   ERROR_CODES,
   type ErrorCode,
   FINAL_STATUSES,
@@ -36,7 +37,7 @@ export const METRICS = {
     unit: "runs",
     labels: ["agent", "outcome"],
     values: { outcome: FINAL_STATUSES },
-    help: "Runs that reached a final state, counted once by the process that committed it.",
+    help: "Runs that reached a final state: counted once, by the worker that noted it. One that a client ended while it waited is only in drover_runs.",
   },
   drover_run_failures_total: {
     type: "counter",
@@ -46,6 +47,14 @@ export const METRICS = {
     values: { code: CODES },
     help: "Runs that ended with the status error or timeout, by their error's code.",
   },
+  drover_run_endings_total: {
+    type: "counter",
+    group: "Runs",
+    unit: "runs",
+    labels: ["agent", "ended_by"],
+    values: { ended_by: ENDINGS },
+    help: "Runs that reached a final state, by what ended them: a limit may end a run that counts as a success.",
+  },
   drover_run_duration_seconds: {
     type: "histogram",
     group: "Runs",
@@ -53,7 +62,7 @@ export const METRICS = {
     labels: ["agent", "outcome"],
     values: { outcome: FINAL_STATUSES },
     buckets: TENTHS_TO_A_DAY,
-    help: "From a run's first start to its final state; waiting for retries and for people is included.",
+    help: "From a run's acceptance to its final state; waiting for a worker, for retries and for people is included.",
   },
   drover_activation_duration_seconds: {
     type: "histogram",
@@ -70,7 +79,7 @@ export const METRICS = {
     unit: "seconds",
     labels: ["agent"],
     buckets: CENTISECONDS_TO_HOURS,
-    help: "From the moment an activation could have started to the moment a worker took it.",
+    help: "From the moment an activation was put on the queue and its delay was over to the moment a worker took it, by Redis's clock.",
   },
   drover_runs: {
     type: "gauge",
@@ -81,13 +90,46 @@ export const METRICS = {
     scope: "fleet",
     help: "Runs that Redis holds now, by status.",
   },
+  drover_waiting_runs: {
+    type: "gauge",
+    group: "Runs",
+    unit: "runs",
+    labels: ["why"],
+    values: { why: ["ready", "delayed", "turn", "paused"] },
+    scope: "fleet",
+    help: "Runs that are pending, by why they wait: for a worker, for their time, for their turn (behind their thread's run, or in line for a share of a limit), or for a pause to end.",
+  },
   drover_oldest_waiting_run_age_seconds: {
     type: "gauge",
     group: "Runs",
     unit: "seconds",
     labels: [],
     scope: "fleet",
-    help: "Age of the oldest run that could start and was not taken; 0 where none waits.",
+    help: "Age of the oldest run that could start and was not taken; 0 where none waits. Paused ones do not count.",
+  },
+  drover_paused_scopes: {
+    type: "gauge",
+    group: "Runs",
+    unit: "scopes",
+    labels: [],
+    scope: "fleet",
+    help: "Pauses that are on: of everything, a tenant, an agent or a batch.",
+  },
+  drover_batches_open: {
+    type: "gauge",
+    group: "Runs",
+    unit: "batches",
+    labels: [],
+    scope: "fleet",
+    help: "Batches that have runs to end, or that were not sealed by their producer.",
+  },
+  drover_oldest_open_batch_age_seconds: {
+    type: "gauge",
+    group: "Runs",
+    unit: "seconds",
+    labels: [],
+    scope: "fleet",
+    help: "Age of the oldest batch that is open; 0 where none is.",
   },
   drover_model_calls_total: {
     type: "counter",
@@ -104,6 +146,14 @@ export const METRICS = {
     labels: ["agent", "model", "provider"],
     buckets: TENTHS_TO_MINUTES,
     help: "From a request to a provider to its whole answer or its failure.",
+  },
+  drover_model_first_token_seconds: {
+    type: "histogram",
+    group: "Models",
+    unit: "seconds",
+    labels: ["agent", "model", "provider"],
+    buckets: TENTHS_TO_MINUTES,
+    help: "From a request to a provider to the first token of its answer; of calls that are streamed.",
   },
   drover_model_tokens_total: {
     type: "counter",
@@ -199,6 +249,14 @@ export const METRICS = {
     values: { decision: [...DECISION_TYPES, "value", "mixed"] },
     help: "Questions that were answered; `value` answers a plain question, `mixed` had several decisions.",
   },
+  drover_interrupts_expired_total: {
+    type: "counter",
+    group: "Approvals",
+    unit: "approvals",
+    labels: ["agent", "action"],
+    values: { action: ["approve", "reject", "fail", "escalate"] },
+    help: "Questions whose time was over, by what the policy did. What it answered counts as answered too.",
+  },
   drover_interrupts_pending: {
     type: "gauge",
     group: "Approvals",
@@ -215,6 +273,14 @@ export const METRICS = {
     scope: "fleet",
     help: "Age of the oldest question that waits for an answer; 0 where none waits.",
   },
+  drover_interrupts_expiring: {
+    type: "gauge",
+    group: "Approvals",
+    unit: "approvals",
+    labels: [],
+    scope: "fleet",
+    help: "Questions that wait and whose time is over within 15 minutes.",
+  },
   drover_messages_total: {
     type: "counter",
     group: "Messages",
@@ -230,6 +296,30 @@ export const METRICS = {
     labels: ["outcome"],
     values: { outcome: ["delivered", "failed"] },
     help: "Tries to post a webhook, by whether its receiver took it.",
+  },
+  drover_webhooks_waiting: {
+    type: "gauge",
+    group: "Messages",
+    unit: "webhooks",
+    labels: [],
+    scope: "fleet",
+    help: "Webhooks that wait for their first or next try.",
+  },
+  drover_webhooks_given_up: {
+    type: "gauge",
+    group: "Messages",
+    unit: "webhooks",
+    labels: [],
+    scope: "fleet",
+    help: "Webhooks that were given up and are kept to be replayed.",
+  },
+  drover_inbox_messages: {
+    type: "gauge",
+    group: "Messages",
+    unit: "messages",
+    labels: [],
+    scope: "fleet",
+    help: "Messages of the inbox that no worker has read yet.",
   },
   drover_redactions_total: {
     type: "counter",
@@ -268,6 +358,22 @@ export const METRICS = {
     values: { code: CODES },
     help: "Runs that were put on the list of dead letters, by the error that put them there.",
   },
+  drover_dead_letters: {
+    type: "gauge",
+    group: "Faults and repairs",
+    unit: "runs",
+    labels: [],
+    scope: "fleet",
+    help: "Runs that are on the list of dead letters now.",
+  },
+  drover_workers: {
+    type: "gauge",
+    group: "Processes",
+    unit: "workers",
+    labels: [],
+    scope: "fleet",
+    help: "Workers that said within their lease that they live.",
+  },
   drover_worker_slots: {
     type: "gauge",
     group: "Processes",
@@ -304,6 +410,54 @@ export const METRICS = {
     labels: ["version", "node"],
     help: "Always 1; the labels say which version of Drover and Node this process runs.",
   },
+  drover_redis_round_trip_seconds: {
+    type: "histogram",
+    group: "Redis",
+    unit: "seconds",
+    labels: [],
+    buckets: MILLISECONDS_TO_A_MINUTE,
+    help: "From a heartbeat of this process to Redis's answer: the network, Redis and this process's own event loop.",
+  },
+  drover_redis_memory_used_bytes: {
+    type: "gauge",
+    group: "Redis",
+    unit: "bytes",
+    labels: [],
+    scope: "fleet",
+    help: "Memory that Redis uses; of a Cluster, of its fullest master.",
+  },
+  drover_redis_memory_max_bytes: {
+    type: "gauge",
+    group: "Redis",
+    unit: "bytes",
+    labels: [],
+    scope: "fleet",
+    help: "Redis's own limit (maxmemory) of the same; absent where it has none.",
+  },
+  drover_redis_clients: {
+    type: "gauge",
+    group: "Redis",
+    unit: "connections",
+    labels: [],
+    scope: "fleet",
+    help: "Connections that Redis has, of everybody.",
+  },
+  drover_redis_can_persist: {
+    type: "gauge",
+    group: "Redis",
+    unit: "boolean",
+    labels: [],
+    scope: "fleet",
+    help: "1 where Redis's last write to its disk succeeded, else 0.",
+  },
+  drover_redis_evicted_keys: {
+    type: "gauge",
+    group: "Redis",
+    unit: "keys",
+    labels: [],
+    scope: "fleet",
+    help: "Keys that Redis threw away to make room since it started: with noeviction always 0.",
+  },
 } as const satisfies Record<string, MetricSpec>;
 
 type Table = typeof METRICS;
@@ -320,3 +474,8 @@ type ValueOf<N extends MetricName, L extends string> = Table[N] extends {
   : string;
 /** The labels that a metric needs, all of them. */
 export type LabelsOf<N extends MetricName> = { [L in Table[N]["labels"][number]]: ValueOf<N, L> };
+
+/** The gauges about the whole fleet. */
+export const FLEET_GAUGES = (Object.entries(METRICS) as [NameOf<"gauge">, MetricSpec][])
+  .filter(([, spec]) => spec.scope === "fleet")
+  .map(([name]) => name);

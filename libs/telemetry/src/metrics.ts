@@ -12,6 +12,8 @@ export interface Metrics {
   observe<N extends NameOf<"histogram">>(name: N, labels: LabelsOf<N>, value: number): void;
   /** Sets a gauge. A gauge that was never set is not exported. */
   set<N extends NameOf<"gauge">>(name: N, labels: LabelsOf<N>, value: number): void;
+  /** Exports these gauges no more, until they are set again. */
+  unset(names: readonly NameOf<"gauge">[]): void;
   /** Everything in Prometheus's text format. */
   render(): Promise<string>;
   /** The content type of what `render` gives. */
@@ -54,7 +56,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   }
 
   function boundLabels(name: MetricName, labels: Readonly<Record<string, string>>): Record<string, string> {
-    const spec: MetricSpec = METRICS[name];
+    const spec = specOf(name);
     return Object.fromEntries(
       spec.labels.map((label) => {
         const value = labels[label] ?? OTHER;
@@ -75,6 +77,13 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     set(name, labels, value) {
       gauges.get(name)?.set(boundLabels(name, labels), value);
     },
+    unset(names) {
+      for (const name of names) {
+        const gauge = gauges.get(name);
+        gauge?.reset();
+        if (specOf(name).labels.length === 0) gauge?.remove();
+      }
+    },
     render: () => registry.metrics(),
     contentType: registry.contentType,
   };
@@ -84,6 +93,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   return metrics;
 }
 
+const specOf = (name: MetricName): MetricSpec => METRICS[name];
 const specs: readonly [string, MetricSpec][] = Object.entries(METRICS);
 
 function checkedDefaults(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { DroverError, type ErrorCode, type Run } from "@drover/contracts";
+import { DEAD_LETTER_CODES, DroverError, type Run } from "@drover/contracts";
 import type { Client } from "@drover/queue";
 import type { Command } from "commander";
 import { act, type Cli } from "../cli.js";
@@ -11,11 +11,8 @@ import { printRun } from "../run/show-run.js";
 import { noteIfNobodyWorks } from "../working-fleet.js";
 import { forEach } from "./runs.js";
 
-/** Codes of runs that no worker could see through, through no fault of the agent's answer. */
-const DEAD: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["POISONED", "AGENT_NOT_AVAILABLE"]);
-
 const isDead = (run: Run): boolean =>
-  run.status === "error" && run.error !== null && DEAD.has(run.error.code);
+  run.status === "error" && run.error !== null && DEAD_LETTER_CODES.has(run.error.code);
 
 export function add(program: Command): void {
   const letters = program

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { Activation } from "@drover/contracts";
 import { RunControl } from "@langchain/langgraph";
 import type { LoadedAgent } from "../load/loaded-agent.js";
+import { FirstToken } from "./first-token.js";
 import { RUN_KEY, type RunContext } from "./run-context.js";
 import { reviveContext } from "./runtime-context.js";
 import type { Services } from "./services.js";
@@ -18,6 +19,11 @@ export interface ComposedRun {
   config: Record<string, unknown>;
   /** Forgets the signals; to be called when the run ended. */
   dispose(): void;
+}
+
+/** Where a run streams what its model says, the time to the first token is measured. */
+function firstToken({ agent, streamMode }: Activation, { metrics }: Services): FirstToken[] {
+  return metrics && streamMode.includes("messages") ? [new FirstToken(agent, metrics)] : [];
 }
 
 /** The config of one run. Throws MISSING_CREDENTIAL, INVALID_INPUT. */
@@ -38,7 +44,7 @@ export function compose(
     activation,
     services,
     context,
-    callbacks: [usage],
+    callbacks: [usage, ...firstToken(activation, services)],
     answers: usage.answers,
   };
   const { recursionLimit } = agent;

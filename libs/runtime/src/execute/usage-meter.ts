@@ -50,9 +50,7 @@ export class UsageMeter extends BaseCallbackHandler {
     metadata: Record<string, unknown> = {},
   ): void {
     this.usage.modelCalls += 1;
-    const provider = String(metadata.ls_provider ?? "unknown");
-    const name = String(metadata.ls_model_name ?? "unknown");
-    const model = name.startsWith(`${provider}:`) ? name : `${provider}:${name}`;
+    const { provider, model } = modelOfCall(metadata);
     const step = String(metadata.langgraph_checkpoint_ns ?? "");
     this.#open.set(runId, { startedAt: performance.now(), provider, model, step });
   }
@@ -107,6 +105,13 @@ export class UsageMeter extends BaseCallbackHandler {
       metrics?.inc("drover_model_cost_dollars_total", { ...labels, tenant: this.#tenant }, dollars);
     }
   }
+}
+
+/** Provider and model of a call, as the price list names them: `provider:model`. */
+export function modelOfCall(metadata: Record<string, unknown>): { provider: string; model: string } {
+  const provider = String(metadata.ls_provider ?? "unknown");
+  const name = String(metadata.ls_model_name ?? "unknown");
+  return { provider, model: name.startsWith(`${provider}:`) ? name : `${provider}:${name}` };
 }
 
 /**
