@@ -3,8 +3,21 @@ import { concurrencyKeySchema, concurrencyLimitSchema } from "./concurrency.js";
 import { DEFAULT_TENANT, nameSchema, threadIdSchema } from "./ids.js";
 import { notifyFields } from "./notice.js";
 
-/** What happens to a run whose thread is busy. `interrupt` cancels the unfinished run and goes on after it. */
-export const MULTITASK_STRATEGIES = ["enqueue", "reject", "interrupt"] as const;
+/**
+ * What happens to a run whose thread is busy. `interrupt` cancels the unfinished run and goes on after it; `rollback`
+ * also takes back what that run did to the thread's state, and begins where that one had begun.
+ */
+export const MULTITASK_STRATEGIES = ["enqueue", "reject", "interrupt", "rollback"] as const;
+export type MultitaskStrategy = (typeof MULTITASK_STRATEGIES)[number];
+
+/** What a run that another one replaces is told; undefined where the strategy replaces nothing. */
+export function replacementReason(strategy: MultitaskStrategy): string | undefined {
+  if (strategy === "interrupt") return "Another run took its place.";
+  if (strategy === "rollback") {
+    return "Another run took its place, and what this one did to the thread was taken back.";
+  }
+  return undefined;
+}
 
 /** Keys that only an agent's policy may set: a caller who sends one is refused, never silently ignored. */
 export const RESERVED_KEY =

@@ -1,27 +1,54 @@
-import { isDroverError, type RunRequest } from "@drover/contracts";
-import type { State } from "@drover/state";
+import { DEFAULT_TENANT, isDroverError, type RunRequest, replacementReason } from "@drover/contracts";
+import type { State, ThreadRef } from "@drover/state";
 import { type Accepted, type AdmissionOptions, admit } from "./admission.js";
 import { cancelRun } from "./run-control.js";
 import type { RunQueue } from "./run-queue.js";
 
-/** Accepts runs, and ends those whose place they take (`multitaskStrategy: "interrupt"`). */
+/**
+ * Accepts runs, and stops those whose place they take (`interrupt`, `rollback`). That they end is settled with the
+ * acceptance; their threads stay marked until they were told, so that a sweeper tells them where a producer dies.
+ */
 export async function startRuns(
   state: State,
   queue: RunQueue,
   requests: readonly RunRequest[],
   options: AdmissionOptions,
 ): Promise<Accepted[]> {
+  const threads = requests.flatMap((request): ThreadRef[] =>
+    reasonOf(request) && typeof request.threadId === "string"
+      ? [{ tenant: request.tenant ?? DEFAULT_TENANT, threadId: request.threadId }]
+      : [],
+  );
+  const mark = threads.length > 0 ? await state.marks.mark(threads) : null;
   const accepted = await admit(state, queue, requests, options);
   await Promise.all(
     accepted.map(async ({ run, behind }, i) => {
-      if (!behind || requests[i]?.multitaskStrategy !== "interrupt") return;
-      await cancelRun(state, queue, { ...run, runId: behind }, "Another run took its place.").catch(
-        (error: unknown) => {
-          // A run that ended by itself meanwhile needs no cancelling.
-          if (!isDroverError(error, "ILLEGAL_TRANSITION")) throw error;
-        },
-      );
+      const reason = requests[i] && reasonOf(requests[i]);
+      if (behind && reason) await stopReplaced(state, queue, { ...run, runId: behind }, reason);
     }),
   );
+  if (mark !== null) await state.marks.unmark(mark, threads);
   return accepted;
+}
+
+function reasonOf({ multitaskStrategy = "enqueue" }: RunRequest): string | undefined {
+  return replacementReason(multitaskStrategy);
+}
+
+async function stopReplaced(
+  state: State,
+  queue: RunQueue,
+  run: Accepted["run"],
+  reason: string,
+): Promise<void> {
+  await cancelRun(state, queue, run, reason).catch((error: unknown) => {
+    // A run that ended by itself meanwhile needs no cancelling.
+    if (!isDroverError(error, "ILLEGAL_TRANSITION")) throw error;
+  });
+}
+
+/** Stops a thread's current run if somebody wanted that and died before its worker was told. */
+export async function stopIfAsked(state: State, queue: RunQueue, thread: ThreadRef): Promise<void> {
+  const asked = await state.reader.askedToStop(thread);
+  if (asked) await stopReplaced(state, queue, asked.run, asked.reason);
 }

@@ -10,6 +10,7 @@ import { change, publish } from "./publisher.js";
 import { redeliver } from "./run-control.js";
 import { jobId, type RunQueue } from "./run-queue.js";
 import { repairShares } from "./share-repair.js";
+import { stopIfAsked } from "./start-runs.js";
 
 export const REPAIRS = [
   "takeover",
@@ -138,6 +139,7 @@ export class Sweeper {
     for (const found of await marks.before(now - OUTBOX_GRACE_MS, PAGE)) {
       const transitions = await runs.unpublished(found.thread);
       await publish(this.state, this.queue, transitions);
+      await stopIfAsked(this.state, this.queue, found.thread);
       if (found.isSecondLook) await marks.drop(found);
       else await marks.lookAgain(found, now + SECOND_LOOK_MS);
       published += transitions.length;

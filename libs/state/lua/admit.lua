@@ -2,7 +2,8 @@
 -- Nothing goes into the outbox: the thread is marked, and `republish` finds what a crash leaves.
 -- KEYS base of the thread's keys
 -- ARGV run id, input (bytes), request (JSON), and as JSON: hash, strategy, agent, batchId, priority, delayMs,
---      deadlineMs, maxAttempts, notify, concurrency (JSON in a text)
+--      deadlineMs, maxAttempts, notify, concurrency (JSON in a text),
+--      replaces (the error of the run that it replaces)
 -- Returns {'admitted', transition, current run or ''} | {'exists', transition} | {'conflict'} | {'busy', current}
 local run_id, head = ARGV[1], cjson.decode(ARGV[4])
 local keys = keys_of(KEYS[1], run_id)
@@ -13,6 +14,11 @@ if known then return {'conflict'} end
 
 local current = redis.call('HGET', keys.thread, 'current')
 if current and head.strategy == 'reject' then return {'busy', current} end
+-- Whoever has the current run is told afterwards, by the producer or by a sweeper; how it ends is settled here.
+if current and head.replaces then
+  redis.call('HSETNX', keys.run_prefix .. current, 'cancel', head.replaces)
+  if head.strategy == 'rollback' then redis.call('HSET', keys.run_prefix .. current, 'rollback', '1') end
+end
 
 local now = now_ms()
 local deadline = head.deadlineMs and now + head.deadlineMs or nil

@@ -94,10 +94,54 @@ local function advance(thread_key, lane_key, run_prefix, thread_retention)
   return dispatch_of(next_key, next_id, math.max(delay, 0))
 end
 
+-- Cuts a list or a text off where it ended before.
+local function cut_list(key, length)
+  if length > 0 then redis.call('LTRIM', key, 0, length - 1) else redis.call('DEL', key) end
+end
+
+-- Takes back what a run wrote to its thread's checkpoints: they are as its first write found them (it is noted in the
+-- run's record by checkpoints/append.lua). Who has read the thread finds another generation, and reads it anew.
+-- Where others have written the thread anew meanwhile, nothing can be taken back.
+local function roll_back(base, run_key, run_id, now)
+  local found = redis.call('HGET', run_key, 'u:')
+  if not found then return end
+  local meta = base .. ':cp'
+  local bodies, refs, generation = string.match(found, '^(%d+):(%d+):(.*)$')
+  local noted = {}
+  for _, field in ipairs(redis.call('HKEYS', run_key)) do
+    if string.sub(field, 1, 2) == 'u:' then noted[#noted + 1] = field end
+  end
+  if generation == '' then
+    for _, field in ipairs(redis.call('HKEYS', meta)) do
+      if string.sub(field, 1, 2) == 'h:' then redis.call('DEL', meta .. ':l:' .. string.sub(field, 3)) end
+    end
+    redis.call('DEL', meta, meta .. ':b', meta .. ':r')
+  elseif redis.call('HGET', meta, 'g') == generation then
+    for _, field in ipairs(noted) do
+      local head_field = string.sub(field, 3)
+      if head_field ~= '' then
+        local length, head = string.match(redis.call('HGET', run_key, field), '^(%d+):(.*)$')
+        cut_list(meta .. ':l:' .. string.sub(head_field, 3), tonumber(length))
+        if length == '0' then redis.call('HDEL', meta, head_field) else redis.call('HSET', meta, head_field, head) end
+      end
+    end
+    cut_list(meta .. ':b', tonumber(bodies))
+    if refs == '0' then
+      redis.call('DEL', meta .. ':r')
+    else
+      redis.call('SET', meta .. ':r', redis.call('GETRANGE', meta .. ':r', 0, tonumber(refs) - 1), 'KEEPTTL')
+    end
+    local stamp = string.format('%.0f', now) .. run_id
+    redis.call('HSET', meta, 't', stamp, 'g', stamp)
+  end
+  for _, field in ipairs(noted) do redis.call('HDEL', run_key, field) end
+end
+
 -- Moves a run to a final state and passes the thread on. `ending`: status, endedBy, error (JSON or ''), reason.
 local function finish(keys, run_id, now, ending, retention)
   redis.call('HSET', keys.run, 'status', ending.status, 'endedBy', ending.endedBy, 'finishedAt', now)
   redis.call('HDEL', keys.run, 'worker', 'resume')
+  if redis.call('HGET', keys.run, 'rollback') then roll_back(keys.base, keys.run, run_id, now) end
   local code = nil
   if ending.error ~= '' then
     redis.call('HSET', keys.run, 'error', ending.error)
@@ -124,7 +168,7 @@ end
 -- The names of a thread's keys and of one of its runs, as keys.ts gives them. They share the slot of KEYS[1].
 local function keys_of(base, run_id)
   return {
-    thread = base .. ':thread', lane = base .. ':lane', outbox = base .. ':outbox', run_prefix = base .. ':run:',
+    base = base, thread = base .. ':thread', lane = base .. ':lane', outbox = base .. ':outbox', run_prefix = base .. ':run:',
     run = base .. ':run:' .. run_id, events = base .. ':events:' .. run_id,
   }
 end

@@ -10,7 +10,11 @@ if ARGV[3] ~= '' and redis.call('HGET', keys.run, 'reopenedBy') == ARGV[3] then 
 if not contains(ARGV[2], status) then return {'refused', status} end
 local now = now_ms()
 redis.call('HSET', keys.run, 'status', 'pending', 'kind', 'retry', 'delivery', 1, 'crashes', 0)
-redis.call('HDEL', keys.run, 'endedBy', 'error', 'finishedAt', 'cancel', 'deadlineAt', 'delayUntil', 'worker')
+redis.call('HDEL', keys.run, 'endedBy', 'error', 'finishedAt', 'cancel', 'deadlineAt', 'delayUntil', 'worker', 'rollback')
+-- From here on it is another beginning, also for who takes it back.
+for _, field in ipairs(redis.call('HKEYS', keys.run)) do
+  if string.sub(field, 1, 2) == 'u:' then redis.call('HDEL', keys.run, field) end
+end
 redis.call('HINCRBY', keys.run, 'seq', 1)
 redis.call('HSET', keys.run, 'reopenedBy', ARGV[3])
 local attempt = redis.call('HINCRBY', keys.run, 'attempt', 1)

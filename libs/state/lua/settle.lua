@@ -10,7 +10,7 @@ local run_id, seq, what = ARGV[1], ARGV[2], ARGV[7]
 local keys = keys_of(KEYS[1], run_id)
 local retention = retention_of(ARGV[5])
 
-local f = redis.call('HMGET', keys.run, 'settled', 'cancel', 'attempt', 'seq')
+local f = redis.call('HMGET', keys.run, 'settled', 'cancel', 'attempt', 'seq', 'rollback')
 if f[1] and tonumber(f[1]) >= tonumber(seq) then
   -- Perhaps by this very call, whose reply was lost.
   return {'already', redis.call('HGET', keys.outbox, run_id .. ':' .. (redis.call('HGET', keys.run, 'version') or '')) or nil}
@@ -25,7 +25,8 @@ for n in string.gmatch(ARGV[6], '%d+') do
   if n ~= '0' then redis.call('HINCRBY', keys.run, USAGE[i], n) end
 end
 
-if f[2] and what ~= 'final' then
+-- What is taken back is cancelled, whatever it came to.
+if f[2] and (what ~= 'final' or f[5]) then
   return {'settled', finish(keys, run_id, now, {status = 'cancelled', endedBy = 'cancelled', error = f[2]}, retention)}
 end
 if what == 'final' then

@@ -1,4 +1,4 @@
-import type { AcceptedRequest, Notify } from "@drover/contracts";
+import { type AcceptedRequest, type ErrorInfo, type Notify, replacementReason } from "@drover/contracts";
 
 /** What admit.lua reads of a request; the rest of it scripts only carry. */
 export function headOf(request: AcceptedRequest, hash: string): string {
@@ -7,6 +7,7 @@ export function headOf(request: AcceptedRequest, hash: string): string {
     ...{ hash, agent, batchId, priority, delayMs, deadlineMs, maxAttempts, strategy: multitaskStrategy },
     notify: notifyOf(request),
     concurrency: concurrencyOf(request),
+    replaces: replacedAs(request),
   });
 }
 
@@ -22,4 +23,10 @@ function concurrencyOf({
   concurrencyLimit: limit,
 }: AcceptedRequest): string | undefined {
   return key === undefined ? undefined : JSON.stringify({ key, limit: limit ?? null });
+}
+
+/** The error of the run that this one replaces, if its thread is busy. */
+function replacedAs({ multitaskStrategy }: AcceptedRequest): string | undefined {
+  const message = replacementReason(multitaskStrategy);
+  return message && JSON.stringify({ code: "CANCELLED", message } satisfies ErrorInfo);
 }

@@ -15,6 +15,7 @@ import type { Keys } from "./keys.js";
 import { decodePayload } from "./payload.js";
 import type { RunRef } from "./run-store.js";
 import type { StoredAnswer } from "./stored-answer.js";
+import type { ThreadRef } from "./transitions.js";
 
 type Fields = Record<string, Buffer>;
 
@@ -71,6 +72,15 @@ export class RunReader {
   async pointer(ref: RunRef): Promise<Pointer | null> {
     const [status, seq, delivery] = await this.redis.hmget(this.key(ref), "status", "seq", "delivery");
     return status === "pending" ? { ...ref, seq: Number(seq), delivery: Number(delivery) } : null;
+  }
+
+  /** The thread's current run, if somebody asked for its end and it has not ended. */
+  async askedToStop(thread: ThreadRef): Promise<{ run: RunRef; reason: string } | null> {
+    const keys = this.keys.thread(thread.tenant, thread.threadId);
+    const runId = await this.redis.hget(keys.thread, "current");
+    const cancel = runId ? await this.redis.hget(keys.run(runId), "cancel") : null;
+    if (!runId || !cancel) return null;
+    return { run: { ...thread, runId }, reason: (JSON.parse(cancel) as ErrorInfo).message };
   }
 
   /** Where a run stands in its thread: the run that it waits behind, how many are ahead of it, when its delay is over. */

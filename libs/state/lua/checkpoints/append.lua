@@ -12,14 +12,22 @@
 -- Returns {'OK'} | {'STALE'} | {'LOST'}
 local meta, bodies, refs, thread = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
+-- The record of the run that writes. What its first write found is noted there, so that all can be taken back
+-- (prelude.lua, roll_back).
+local run
 if ARGV[1] ~= '' then
-  local lease = redis.call('HMGET', thread, 'epoch', 'holder')
+  local lease = redis.call('HMGET', thread, 'epoch', 'holder', 'current')
   if lease[1] ~= ARGV[1] or lease[2] ~= ARGV[2] then return {'LOST'} end
+  if lease[3] then run = string.sub(thread, 1, -8) .. ':run:' .. lease[3] end
 end
 local token = redis.call('HGET', meta, 't') or ''
 if token == ARGV[4] then return {'OK'} end
 if token ~= ARGV[3] then return {'STALE'} end
 
+if run and redis.call('HEXISTS', run, 'u:') == 0 then
+  local generation = token ~= '' and redis.call('HGET', meta, 'g') or ''
+  redis.call('HSET', run, 'u:', redis.call('LLEN', bodies) .. ':' .. redis.call('STRLEN', refs) .. ':' .. generation)
+end
 if token == '' then redis.call('HSET', meta, 'g', ARGV[5]) end
 redis.call('HSET', meta, 't', ARGV[4])
 
@@ -35,6 +43,10 @@ if ARGV[8] ~= '' then redis.call('APPEND', refs, ARGV[8]) end
 local heads = {}
 for i = 5, #KEYS do
   heads[i - 4] = ARGV[at]
+  if run and redis.call('HEXISTS', run, 'u:' .. ARGV[at]) == 0 then
+    local head = redis.call('HGET', meta, ARGV[at]) or ''
+    redis.call('HSET', run, 'u:' .. ARGV[at], redis.call('LLEN', KEYS[i]) .. ':' .. head)
+  end
   redis.call('HSETNX', meta, ARGV[at], '')
   at = at + 1
 end
