@@ -3,6 +3,7 @@ import type { Activation } from "@drover/contracts";
 import { RunControl } from "@langchain/langgraph";
 import type { LoadedAgent } from "../load/loaded-agent.js";
 import { FirstToken } from "./first-token.js";
+import { ModelCallbacks } from "./model-callbacks.js";
 import { RUN_KEY, type RunContext } from "./run-context.js";
 import { reviveContext } from "./runtime-context.js";
 import type { Services } from "./services.js";
@@ -64,7 +65,7 @@ export function compose(
       control,
       durability: "sync",
       ...(services.store ? { store: services.store } : {}),
-      callbacks: run.callbacks,
+      callbacks: ModelCallbacks.of(usage),
       streamMode: ["values", ...new Set(activation.streamMode)],
       ...(recursionLimit === undefined ? {} : { recursionLimit }),
     },
