@@ -65,7 +65,7 @@ export function compose(
       control,
       durability: "sync",
       ...(services.store ? { store: services.store } : {}),
-      callbacks: ModelCallbacks.of(usage),
+      callbacks: ModelCallbacks.of(run.callbacks),
       streamMode: ["values", ...new Set(activation.streamMode)],
       ...(recursionLimit === undefined ? {} : { recursionLimit }),
     },

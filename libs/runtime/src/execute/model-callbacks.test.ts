@@ -68,13 +68,13 @@ it("tells of models and tools what LangChain's own manager tells, wherever in a 
   const expected = await heardBy(usual, [usual]);
   expect(expected.filter((one) => one.startsWith("model"))).toHaveLength(4);
   expect(expected).toContain("tool");
-  expect(await heardBy(quick, ModelCallbacks.of(quick))).toEqual(expected);
+  expect(await heardBy(quick, ModelCallbacks.of([quick]))).toEqual(expected);
 });
 
 it("tells another handler of every step", async () => {
   const [usual, other] = [new Listener(false), new Listener(false)];
   const expected = await heardBy(usual, [usual]);
-  const callbacks = ModelCallbacks.of(new Listener(true));
+  const callbacks = ModelCallbacks.of([new Listener(true)]);
   callbacks.addHandler(other, true);
   expect(await heardBy(other, callbacks)).toEqual(expected);
   expect(expected.filter((one) => one === "chain").length).toBeGreaterThan(4);

@@ -13,10 +13,9 @@ type Manager = Pick<
  * to; with any other handler on it (a stream of tokens, a tracer) it does what LangChain's does.
  */
 export class ModelCallbacks extends CallbackManager {
-  /** @param handler one that ignores chains */
-  static of(handler: BaseCallbackHandler): ModelCallbacks {
+  static of(handlers: readonly BaseCallbackHandler[]): ModelCallbacks {
     const callbacks = new ModelCallbacks();
-    callbacks.addHandler(handler, true);
+    for (const handler of handlers) callbacks.addHandler(handler, true);
     return callbacks;
   }
 
