@@ -70,6 +70,7 @@ async function connectTo(cli: Cli, server: Server, options: ConnectionOptions): 
     redisUrl: server.url,
     prefix: config.prefix,
     tenant: config.tenant,
+    encryptionKeys: config.encryptionKeys,
     ...(config.maxPayloadBytes ? { maxPayloadBytes: config.maxPayloadBytes } : {}),
     ...(options.redactorOf ? { redactorOf: options.redactorOf } : {}),
     ...(options.readAnswer ? { readAnswer: options.readAnswer } : {}),
@@ -80,6 +81,7 @@ async function connectTo(cli: Cli, server: Server, options: ConnectionOptions): 
   };
   try {
     await assertReachable(client.state.redis);
+    await client.assertReady();
   } catch (error) {
     await client.close().catch(() => {});
     // A refused password is not an absent Redis.

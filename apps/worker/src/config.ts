@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { MESSAGE_TYPES, type MessageType, parseOrThrow } from "@drover/contracts";
 import { parseServiceKeys, type ServiceKeys } from "@drover/queue";
-import { DEFAULT_MAX_PAYLOAD } from "@drover/state";
+import { type AesCodec, DEFAULT_MAX_PAYLOAD, parseEncryptionKeys } from "@drover/state";
 import { LOG_LEVELS } from "@drover/telemetry";
 import { z } from "zod";
 
@@ -36,6 +36,11 @@ export const workerSettings = z.object({
   DROVER_METRICS_HOST: z.string().default("127.0.0.1"),
   /** Keys the hashes of PII rules with the strategy hash, at least 16 bytes; the same for the whole fleet. */
   DROVER_PII_HASH_KEY: z.string().min(16).optional(),
+  /**
+   * Encrypts what is stored: `id=key` with commas, each key 32 bytes in base64; the first one encrypts, all read. The
+   * same for workers, clients and the command line.
+   */
+  DROVER_ENCRYPTION_KEYS: z.string().optional(),
   /** Keys of services, `name=secret` with commas: they sign messages to the inbox, and webhooks are signed with them. */
   DROVER_SERVICE_KEYS: z.string().optional(),
   /** Kinds of message that are refused without a signature, with commas: run.start, run.resume, run.cancel, run.retry. */
@@ -71,6 +76,7 @@ export interface WorkerConfig {
   metricsPort: number;
   metricsHost: string;
   piiHashKey: string | undefined;
+  codec: AesCodec | undefined;
   serviceKeys: ServiceKeys;
   signedMessages: ReadonlySet<MessageType>;
   webhooksMayBePrivate: boolean;
@@ -97,6 +103,7 @@ export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
     metricsPort: s.DROVER_METRICS_PORT,
     metricsHost: s.DROVER_METRICS_HOST,
     piiHashKey: s.DROVER_PII_HASH_KEY,
+    codec: parseEncryptionKeys(s.DROVER_ENCRYPTION_KEYS),
     serviceKeys: parseServiceKeys(s.DROVER_SERVICE_KEYS),
     signedMessages: new Set(s.DROVER_SIGNED_MESSAGES),
     webhooksMayBePrivate: s.DROVER_WEBHOOK_PRIVATE === "1",

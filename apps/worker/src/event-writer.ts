@@ -35,11 +35,11 @@ export class EventWriter {
     const events = this.pending;
     if (events.length === 0) return;
     this.pending = [];
-    const { redis, keys, retention } = this.state;
+    const { redis, keys, retention, codec } = this.state;
     this.writing = this.writing.then(async () => {
       if (this.failed) return;
       try {
-        await appendEvents(redis, keys, this.lease, events, retention.eventsLength);
+        await appendEvents(redis, keys, this.lease, events, retention.eventsLength, codec);
       } catch (error) {
         this.failed = true;
         this.onError(error);

@@ -39,6 +39,7 @@ export function createMessages(options: MessagesOptions): Messages {
   const webhooks = new Webhooks({
     redis: connections.webhooks,
     names: state.keys,
+    codec: state.codec,
     keys: config.serviceKeys,
     allowPrivate: config.webhooksMayBePrivate,
     onDelivered: (ok) => metrics.inc("drover_webhooks_total", { outcome: ok ? "delivered" : "failed" }),

@@ -110,7 +110,7 @@ async function run(
   active: ActiveRun,
 ): Promise<Outcome> {
   const { state, activeRuns, env, metrics } = context;
-  const { redis, keys, retention } = state;
+  const { redis, keys, retention, codec } = state;
   const redactor = context.redactorOf(activation.agent);
   const { runId, threadId, agent, tenant, attempt } = activation;
   const logger = context.logger.child({ runId, threadId, agent, tenant, attempt }, { redactor });
@@ -128,11 +128,12 @@ async function run(
         tenant,
         lease,
         redactor,
+        ...(codec ? { codec } : {}),
         retentionSeconds: retention.threads,
       }),
-      store: new RedisStore({ redis, keys, tenant, redactor }),
+      store: new RedisStore({ redis, keys, tenant, redactor, ...(codec ? { codec } : {}) }),
       counters: createCounters(redis, keys, lease),
-      effects: createEffects(redis, keys, lease, retention),
+      effects: createEffects(redis, keys, lease, retention, codec),
       redactor,
       signal: active.signal,
       drain: activeRuns.drain.signal,

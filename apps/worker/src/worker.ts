@@ -6,6 +6,7 @@ import { Consumer, QueueDepths, RunQueue, Sweeper } from "@drover/queue";
 import { loadAgents } from "@drover/runtime";
 import {
   assertReachable,
+  assertSameKeys,
   connect,
   openState,
   type Redis,
@@ -61,8 +62,10 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     prefix: config.prefix,
     maxCrashes: config.maxCrashes,
     onNews: (transition) => countNews(metrics, transition),
+    codec: config.codec,
   });
   await assertReachable(connections.commands);
+  await assertSameKeys(connections.commands, state.keys, state.codec);
 
   const queue = new RunQueue(connections.queue, state.keys);
   const activeRuns = new ActiveRuns();

@@ -54,7 +54,7 @@ export async function admit(
 ): Promise<Accepted[]> {
   const known = await options.knownAgents();
   const prepared = requests.map((request, i) =>
-    prepare(request, requests.length > 1 ? i : null, known, options),
+    prepare(request, requests.length > 1 ? i : null, known, state, options),
   );
   const accepted: Accepted[] = [];
   const announced: Promise<void>[] = [];
@@ -126,6 +126,7 @@ function prepare(
   raw: RunRequest,
   index: number | null,
   known: readonly string[],
+  { codec }: State,
   options: AdmissionOptions,
 ): Prepared {
   const what = index === null ? "The run" : `Run ${index + 1}`;
@@ -152,6 +153,7 @@ function prepare(
   const payload = encodePayload(
     { input: request.input, context: request.context },
     { bytes: options.maxPayloadBytes, what: "The input" },
+    codec,
   );
   const { tenant, idempotencyKey: key } = request;
   const run: RunRef = {

@@ -17,10 +17,12 @@ import {
 } from "@drover/contracts";
 import {
   asDroverError,
+  assertSameKeys,
   connect,
   DEFAULT_MAX_PAYLOAD,
   encodeId,
   openState,
+  parseEncryptionKeys,
   type Redis,
   type Retention,
   type RunRef,
@@ -57,6 +59,8 @@ export interface ClientOptions {
   /** Checks answers to approvals against their questions. */
   readAnswer?: AnswerReader;
   retention?: Partial<Retention>;
+  /** Encrypts what is stored: `id=key` with commas, as DROVER_ENCRYPTION_KEYS of the workers. Default: nothing. */
+  encryptionKeys?: string | undefined;
   /** Milliseconds after which a command that Redis does not answer fails. Default 10,000. */
   commandTimeoutMs?: number;
   onError?: (error: Error) => void;
@@ -75,6 +79,7 @@ export class Client {
   readonly failedWebhooks: FailedWebhooks;
   private readonly connections: Redis[] = [];
   private readonly subscriptions: Subscriptions;
+  private isReady = false;
   private agents: { names: string[]; at: number } | null = null;
 
   constructor(private readonly options: ClientOptions) {
@@ -95,7 +100,12 @@ export class Client {
       return redis;
     };
     this.tenant = options.tenant ?? DEFAULT_TENANT;
-    this.state = openState({ redis: open("producer"), prefix: options.prefix, retention: options.retention });
+    this.state = openState({
+      redis: open("producer"),
+      prefix: options.prefix,
+      retention: options.retention,
+      codec: parseEncryptionKeys(options.encryptionKeys),
+    });
     const queueRedis = open("producer");
     this.queue = new RunQueue(queueRedis, this.state.keys);
     this.failedWebhooks = new FailedWebhooks(queueRedis, this.state.keys, this.tenant);
@@ -111,6 +121,7 @@ export class Client {
 
   /** All or none is checked; accepted 500 at a time. 10,000 in one call are fine. */
   async enqueueMany(requests: readonly RunRequest[]): Promise<RunHandle[]> {
+    await this.assertReady();
     const accepted = await startRuns(
       this.state,
       this.queue,
@@ -248,6 +259,13 @@ export class Client {
   /** Wakes at each change of the batch from now on, and every few seconds. Close it at the end. */
   watchBatch(batchId: string): Promise<Wake> {
     return this.subscriptions.open(this.state.keys.index(`batch:${encodeId(batchId)}`));
+  }
+
+  /** Throws NO_REDIS, and INVALID_CONFIG where the workers encrypt with other keys than this client. Once is enough. */
+  async assertReady(): Promise<void> {
+    if (this.isReady) return;
+    await assertSameKeys(this.state.redis, this.state.keys, this.state.codec).catch(rethrow);
+    this.isReady = true;
   }
 
   async close(): Promise<void> {

@@ -94,7 +94,7 @@ async function passOn(
   const next: ApprovalTerms = { assignees: assignees ?? null, expiresMs, onExpire, isEscalated: true };
   const { approvalId } = approval;
   const { transition } = await change(state, queue, approval, async () => ({
-    transition: await escalate(state.redis, state.keys, approval, {
+    transition: await escalate(state, approval, {
       approvalId,
       title: titleOf(approval),
       terms: next,

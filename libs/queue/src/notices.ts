@@ -12,10 +12,10 @@ import {
   type Transition,
   type Webhook,
 } from "@drover/contracts";
-import type { Keys, Redis, State } from "@drover/state";
+import type { Codec, Keys, Redis, State } from "@drover/state";
 import { type ConnectionOptions, type JobsOptions, Queue } from "bullmq";
 import { noticeOfRun } from "./run-notice.js";
-import { WEBHOOKS_QUEUE, type WebhookJob, webhookOptions } from "./webhook-job.js";
+import { WEBHOOKS_QUEUE, webhookJob, webhookOptions } from "./webhook-job.js";
 
 /** Reply queues that are kept open at once; the one that was used longest ago is closed for another. */
 const OPEN_QUEUES = 50;
@@ -46,7 +46,7 @@ export class Notices {
         const { replyTo, webhook } = t.notify;
         await Promise.all([
           replyTo === undefined ? null : this.reply(replyTo, notice),
-          webhook === undefined ? null : this.post(webhook, notice),
+          webhook === undefined ? null : this.post(webhook, notice, state.codec),
         ]);
       }),
     );
@@ -61,8 +61,8 @@ export class Notices {
     this.queues.clear();
   }
 
-  private async post(webhook: Webhook, notice: Notice): Promise<void> {
-    const job: WebhookJob = { ...webhook, notice };
+  private async post(webhook: Webhook, notice: Notice, codec: Codec | undefined): Promise<void> {
+    const job = webhookJob(webhook, notice, codec);
     await this.open(WEBHOOKS_QUEUE).add(notice.type, job, { ...webhookOptions, jobId: notice.id });
   }
 

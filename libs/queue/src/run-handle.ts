@@ -77,6 +77,7 @@ export function createHandle(
     },
     result: (options) => waitForResult(state, subscriptions, run, options),
     cancel: (reason) => cancel(run, reason),
-    events: (options) => followEvents(state.redis, state.keys, subscriptions, run, options),
+    events: (options) =>
+      followEvents(state.redis, state.keys, subscriptions, run, { ...options, codec: state.codec }),
   };
 }

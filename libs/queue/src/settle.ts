@@ -33,7 +33,11 @@ export async function settle(
 ): Promise<Transition | null> {
   if (outcome.kind === "superseded") return null;
   try {
-    return await state.runs.settle(lease, outcome.usage ?? noUsage(), settlementOf(lease, budget, outcome));
+    return await state.runs.settle(
+      lease,
+      outcome.usage ?? noUsage(),
+      settlementOf(state, lease, budget, outcome),
+    );
   } catch (error) {
     if (error instanceof DroverError && error.code === "LEASE_LOST") return null;
     throw error;
@@ -41,13 +45,14 @@ export async function settle(
 }
 
 function settlementOf(
+  state: State,
   lease: Lease,
   budget: Budget,
   outcome: Exclude<Outcome, { kind: "superseded" }>,
 ): Settlement {
   switch (outcome.kind) {
     case "completed": {
-      const { output, error } = storable(outcome.output);
+      const { output, error } = storable(outcome.output, state);
       if (error) return { what: "final", status: "error", endedBy: "error", error, output };
       return { what: "final", status: "success", endedBy: outcome.endedBy, error, output };
     }
@@ -58,7 +63,7 @@ function settlementOf(
         approvals: outcome.questions.map((question) => ({
           approvalId: approvalId(lease.runId, lease.seq, question.interruptId),
           title: titleOf(question),
-          json: JSON.stringify(question),
+          question,
           ...(question.terms?.expiresMs ? { expiresMs: question.terms.expiresMs } : {}),
         })),
       };
@@ -92,10 +97,13 @@ function settlementOf(
 }
 
 /** An output as it is kept, or why it cannot be. */
-function storable(output: unknown): { output: Payload; error: null } | { output: null; error: ErrorInfo } {
+function storable(
+  output: unknown,
+  { codec }: State,
+): { output: Payload; error: null } | { output: null; error: ErrorInfo } {
   try {
     const limit = { bytes: DEFAULT_MAX_PAYLOAD, what: "The agent's output" };
-    return { output: encodePayload(output, limit), error: null };
+    return { output: encodePayload(output, limit, codec), error: null };
   } catch (error) {
     if (error instanceof DroverError) return { output: null, error: error.toInfo() };
     return {

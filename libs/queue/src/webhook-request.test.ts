@@ -9,7 +9,7 @@ import { postWebhook } from "./webhook-request.js";
 const keys = parseServiceKeys("webhook=0123456789abcdef");
 const notice = { v: 1, id: "n", type: "request.admitted" } as unknown as Notice;
 const post = (url: string, allowPrivate = false) =>
-  postWebhook({ url, key: "webhook", notice }, { keys, allowPrivate });
+  postWebhook({ url, key: "webhook" }, notice, { keys, allowPrivate });
 
 describe("addresses of private networks", () => {
   it.each([

@@ -2,9 +2,9 @@ import { lookup as resolve } from "node:dns";
 import { request as http } from "node:http";
 import { request as https } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
+import type { Notice, Webhook } from "@drover/contracts";
 import { isPublicAddress } from "./public-address.js";
 import { type ServiceKeys, signature } from "./service-keys.js";
-import type { WebhookJob } from "./webhook-job.js";
 
 /** Milliseconds that a receiver has to answer. */
 const TIMEOUT_MS = 15_000;
@@ -21,7 +21,8 @@ export interface WebhookSettings {
  * message names what went wrong, never what the receiver answered.
  */
 export async function postWebhook(
-  { url, key, notice }: WebhookJob,
+  { url, key }: Webhook,
+  notice: Notice,
   settings: WebhookSettings,
 ): Promise<void> {
   const [secret] = settings.keys.get(key) ?? [];

@@ -1,13 +1,14 @@
 import { DroverError, type Notice } from "@drover/contracts";
-import type { Keys, Redis } from "@drover/state";
+import type { Codec, Keys, Redis } from "@drover/state";
 import { type ConnectionOptions, type Job, Queue, Worker } from "bullmq";
 import { bullWorkerOptions } from "./bull-worker.js";
-import { WEBHOOKS_QUEUE, type WebhookJob } from "./webhook-job.js";
+import { noticeIn, WEBHOOKS_QUEUE, type WebhookJob } from "./webhook-job.js";
 import { postWebhook, type WebhookSettings } from "./webhook-request.js";
 
 export interface WebhooksOptions extends WebhookSettings {
   redis: Redis;
   names: Keys;
+  codec: Codec | undefined;
   /** Requests at once in this process. Default 10. */
   concurrency?: number;
   onDelivered: (ok: boolean) => void;
@@ -18,11 +19,11 @@ export interface WebhooksOptions extends WebhookSettings {
 export class Webhooks {
   private readonly worker: Worker<WebhookJob>;
 
-  constructor({ redis, names, concurrency = 10, onDelivered, onError, ...settings }: WebhooksOptions) {
+  constructor({ redis, names, codec, concurrency = 10, onDelivered, onError, ...settings }: WebhooksOptions) {
     this.worker = new Worker<WebhookJob>(
       WEBHOOKS_QUEUE,
       async (job) => {
-        await postWebhook(job.data, settings);
+        await postWebhook(job.data, noticeIn(job.data, codec), settings);
       },
       bullWorkerOptions({ redis, keys: names, concurrency }),
     );
@@ -69,7 +70,7 @@ export class FailedWebhooks {
     const found: FailedWebhook[] = [];
     for (let from = 0; found.length < limit; from += limit) {
       const page = await this.queue.getFailed(from, from + limit - 1);
-      found.push(...page.filter((job) => job.data.notice.tenant === this.tenant).map(failed));
+      found.push(...page.filter((job) => job.data.about.tenant === this.tenant).map(failed));
       if (page.length < limit) break;
     }
     return found.slice(0, limit);
@@ -78,7 +79,7 @@ export class FailedWebhooks {
   /** Posts one again, with all its tries. Throws INVALID_INPUT where none of this id failed. */
   async replay(id: string): Promise<void> {
     const job = await this.queue.getJob(id);
-    if (!job || job.data.notice.tenant !== this.tenant || !(await job.isFailed())) {
+    if (!job || job.data.about.tenant !== this.tenant || !(await job.isFailed())) {
       throw new DroverError("INVALID_INPUT", `No webhook '${id}' failed; list those that did.`);
     }
     await job.retry("failed", { resetAttemptsMade: true });
@@ -103,13 +104,9 @@ export class FailedWebhooks {
 }
 
 function failed({ data, failedReason, attemptsMade, finishedOn }: Job<WebhookJob>): FailedWebhook {
-  const { notice, url } = data;
   return {
-    id: notice.id,
-    tenant: notice.tenant,
-    url,
-    type: notice.type,
-    runId: "runId" in notice ? notice.runId : null,
+    ...data.about,
+    url: data.url,
     reason: failedReason,
     attempts: attemptsMade,
     failedAt: finishedOn ?? 0,

@@ -7,6 +7,8 @@ import {
   USAGE_FIELDS,
 } from "@drover/contracts";
 import type { Redis } from "./connect.js";
+import type { Codec } from "./encryption/codec.js";
+import { openJson, sealJson } from "./encryption/sealed.js";
 import { encodeId, type Keys } from "./keys.js";
 import type { Retention } from "./retention.js";
 import { loadScript, runScript } from "./scripts.js";
@@ -19,6 +21,7 @@ export class BatchStore {
     private readonly redis: Redis,
     private readonly keys: Keys,
     private readonly retention: Retention,
+    private readonly codec: Codec | undefined,
   ) {}
 
   /** False where the batch exists already. */
@@ -29,7 +32,7 @@ export class BatchStore {
       batch.batchId,
       batch.tenant,
       batch.agent,
-      JSON.stringify(batch.metadata),
+      sealJson(batch.metadata, this.codec),
       this.retention.batches,
     ];
     return (await runScript(this.redis, scripts.open, keys, args)) === 1;
@@ -60,7 +63,7 @@ export class BatchStore {
       batchId,
       tenant,
       agent: f.agent ?? "",
-      metadata: JSON.parse(f.metadata ?? "{}") as Record<string, unknown>,
+      metadata: openJson(f.metadata ?? "{}", this.codec) as Record<string, unknown>,
       sealed: f.sealed === "1",
       paused: f.paused === "1",
       cancelled: f.cancelled === "1",

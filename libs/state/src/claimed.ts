@@ -1,4 +1,6 @@
 import type { AcceptedRequest, Activation, Lease, LimitedRun, Transition } from "@drover/contracts";
+import type { Codec } from "./encryption/codec.js";
+import { openJson } from "./encryption/sealed.js";
 import { decodePayload } from "./payload.js";
 import type { RunRef } from "./run-store.js";
 import type { StoredAnswer } from "./stored-answer.js";
@@ -25,6 +27,7 @@ export function parseClaim(
   worker: string,
   what: string,
   rest: readonly (Buffer | number | null)[],
+  codec: Codec | undefined,
 ): Claimed {
   if (what === "elsewhere") return { what, agent: String(rest[0]) };
   if (what === "early") return { what, until: Number(rest[0]) };
@@ -53,8 +56,8 @@ export function parseClaim(
     checkpointId,
     ...answers
   ] = rest;
-  const fields = JSON.parse(String(request)) as Omit<AcceptedRequest, "input" | "context">;
-  const payload = decodePayload(input as Buffer) as Pick<AcceptedRequest, "input" | "context">;
+  const fields = openJson(String(request), codec) as Omit<AcceptedRequest, "input" | "context">;
+  const payload = decodePayload(input as Buffer, codec) as Pick<AcceptedRequest, "input" | "context">;
   const deadlineAt = String(deadline) === "" ? null : Number(deadline);
   return {
     what,
@@ -75,12 +78,16 @@ export function parseClaim(
       streamMode: fields.streamMode,
       deadlineAt,
       deadlineInMs: deadlineAt === null ? null : deadlineAt - Number(now),
-      resume: answers.length > 0 ? resumeOf(String(checkpointId), answers) : null,
+      resume: answers.length > 0 ? resumeOf(String(checkpointId), answers, codec) : null,
     },
   };
 }
 
-function resumeOf(checkpointId: string, answers: (Buffer | number | null)[]): Activation["resume"] {
-  const stored = answers.map((json) => JSON.parse(String(json)) as StoredAnswer);
+function resumeOf(
+  checkpointId: string,
+  answers: (Buffer | number | null)[],
+  codec: Codec | undefined,
+): Activation["resume"] {
+  const stored = answers.map((json) => openJson(String(json), codec) as StoredAnswer);
   return { checkpointId, values: Object.fromEntries(stored.map((a) => [a.interruptId, a.value])) };
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { ErrorInfo } from "@drover/contracts";
 import type { Redis } from "./connect.js";
+import type { Codec } from "./encryption/codec.js";
+import { openJson, sealJson } from "./encryption/sealed.js";
 import { encodeId, type Keys } from "./keys.js";
 
 /** Letters that are kept for each tenant; the oldest goes first. */
@@ -25,6 +27,7 @@ export class DeadLetters {
   constructor(
     private readonly redis: Redis,
     private readonly keys: Keys,
+    private readonly codec: Codec | undefined,
   ) {}
 
   /** Keeps one, and gives it. */
@@ -41,7 +44,7 @@ export class DeadLetters {
     await this.redis
       .multi()
       .zadd(order, at, letter.id)
-      .hset(bodies, letter.id, JSON.stringify(letter))
+      .hset(bodies, letter.id, sealJson(letter, this.codec))
       .exec();
     const over = (await this.redis.zcard(order)) - MOST;
     if (over > 0) {
@@ -60,7 +63,7 @@ export class DeadLetters {
     const ids = await this.redis.zrange(order, 0, String(limit - 1), "REV");
     if (ids.length === 0) return [];
     const found = await this.redis.hmget(bodies, ...ids);
-    return found.flatMap((json) => (json ? [JSON.parse(json) as DeadLetter] : []));
+    return found.flatMap((json) => (json ? [openJson(json, this.codec) as DeadLetter] : []));
   }
 
   /** False where there is none of this id. */

@@ -1,5 +1,7 @@
 import { isFinal, type Lease, type RunEvent, type RunEventData } from "@drover/contracts";
 import type { Redis } from "./connect.js";
+import type { Codec } from "./encryption/codec.js";
+import { openError, openJson, sealJson } from "./encryption/sealed.js";
 import type { Keys } from "./keys.js";
 import { leaseLost } from "./refusals.js";
 import type { RunRef } from "./run-store.js";
@@ -15,6 +17,7 @@ export async function appendEvents(
   lease: Lease,
   events: readonly RunEventData[],
   longest: number,
+  codec?: Codec,
 ): Promise<void> {
   if (events.length === 0) return;
   const k = keys.thread(lease.tenant, lease.threadId);
@@ -23,7 +26,7 @@ export async function appendEvents(
     lease.worker,
     longest,
     newToken(),
-    ...events.map((event) => JSON.stringify(event)),
+    ...events.map((event) => sealJson(event, codec)),
   ];
   if ((await runScript(redis, append, [k.thread, k.events(lease.runId), k.run(lease.runId)], args)) !== 1)
     throw leaseLost(lease);
@@ -38,7 +41,7 @@ export async function* followEvents(
   keys: Keys,
   subscriptions: Subscriptions,
   run: RunRef,
-  { since = "0-0", signal }: { since?: string; signal?: AbortSignal } = {},
+  { since = "0-0", signal, codec }: { since?: string; signal?: AbortSignal; codec?: Codec | undefined } = {},
 ): AsyncGenerator<RunEvent> {
   const stream = keys.thread(run.tenant, run.threadId).events(run.runId);
   const wake = await subscriptions.open(stream);
@@ -48,7 +51,7 @@ export async function* followEvents(
       const page = await redis.xrange(stream, `(${last}`, "+", "COUNT", 500);
       for (const [id, fields] of page) {
         last = id;
-        const event = { ...(JSON.parse(fields[1] ?? "{}") as RunEventData), id };
+        const event = { ...readEvent(fields[1] ?? "{}", codec), id };
         yield event;
         if (event.type === "status" && isFinal(event.status)) return;
       }
@@ -57,4 +60,16 @@ export async function* followEvents(
   } finally {
     wake.close();
   }
+}
+
+/** Changes of state are written by scripts: of those the error's text alone is encrypted. */
+export function readEvent(stored: string, codec: Codec | undefined): RunEventData {
+  const isPlain = stored.startsWith("{");
+  const event = (isPlain ? JSON.parse(stored) : openJson(stored, codec)) as RunEventData;
+  if (event.type === "status") {
+    return event.error ? { ...event, error: openError(event.error, codec) } : event;
+  }
+  // Refuses what is not encrypted, unless that is to be read.
+  if (isPlain) codec?.decode(Buffer.from(stored));
+  return event;
 }

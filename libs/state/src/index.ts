@@ -4,6 +4,7 @@ export * from "./connect.js";
 export * from "./counters.js";
 export * from "./dead-letters.js";
 export * from "./effects.js";
+export * from "./encryption/index.js";
 export * from "./escalation.js";
 export * from "./event-log.js";
 export * from "./fleet-figures.js";

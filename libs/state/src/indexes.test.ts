@@ -31,7 +31,9 @@ async function history(state: State): Promise<Transition[]> {
   const again = { what: "again", kind: "retry", delayMs: 0, error: null, spendsAttempt: true } as const;
   all.push(await state.runs.settle(await claim("a"), usage, again));
   all.push(await state.runs.settle(await claim("a", 2), usage, success));
-  const approvals = [{ approvalId: "x", title: "post", json: "{}" }];
+  const approvals = [
+    { approvalId: "x", title: "post", question: { interruptId: "x", actions: null, value: null } },
+  ];
   all.push(
     await state.runs.settle(await claim("b"), usage, { what: "interrupted", checkpointId: "c", approvals }),
   );

@@ -130,7 +130,7 @@ describe(`two processes, ${ROUNDS} rounds: one winner each time`, () => {
         await state.runs.settle(lease, noUsage(), {
           what: "interrupted",
           checkpointId: "c",
-          approvals: [{ approvalId: approvalOf(round), title: "question", json: JSON.stringify(question) }],
+          approvals: [{ approvalId: approvalOf(round), title: "question", question }],
         });
       });
       const reports = await duel("interrupt");

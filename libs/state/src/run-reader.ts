@@ -11,6 +11,8 @@ import {
   USAGE_FIELDS,
 } from "@drover/contracts";
 import type { Redis } from "./connect.js";
+import type { Codec } from "./encryption/codec.js";
+import { openError, openJson } from "./encryption/sealed.js";
 import type { Keys } from "./keys.js";
 import { decodePayload } from "./payload.js";
 import type { RunRef } from "./run-store.js";
@@ -49,6 +51,7 @@ export class RunReader {
   constructor(
     private readonly redis: Redis,
     private readonly keys: Keys,
+    private readonly codec: Codec | undefined,
   ) {}
 
   /** @param withOutput false leaves out the output, for lists */
@@ -60,12 +63,12 @@ export class RunReader {
       const value = values[i];
       if (value) fields[name] = value;
     });
-    return fields.status ? toRun(ref, fields) : null;
+    return fields.status ? toRun(ref, fields, this.codec) : null;
   }
 
   async input(ref: RunRef): Promise<Pick<AcceptedRequest, "input" | "context"> | null> {
     const bytes = await this.redis.hgetBuffer(this.key(ref), "input");
-    return bytes ? (decodePayload(bytes) as Pick<AcceptedRequest, "input" | "context">) : null;
+    return bytes ? (decodePayload(bytes, this.codec) as Pick<AcceptedRequest, "input" | "context">) : null;
   }
 
   /** The run's newest activation, if it waits on the queue. */
@@ -102,15 +105,15 @@ export class RunReader {
     return splitIds(fields.approvals).flatMap((approvalId) => {
       const question = fields[`approval:${approvalId}`];
       if (!question) return [];
-      const asked = JSON.parse(question) as InterruptQuestion;
+      const asked = openJson(question, this.codec) as InterruptQuestion;
       const json = fields[`answer:${approvalId}`];
-      const stored = json ? (JSON.parse(json) as StoredAnswer) : null;
+      const stored = json ? (openJson(json, this.codec) as StoredAnswer) : null;
       const passedOn = fields[`terms:${approvalId}`];
       const moment = (what: string) => Number(fields[`${what}:${approvalId}`] ?? 0) || null;
       const approval: Approval = {
         ...ref,
         ...asked,
-        ...(passedOn ? { terms: JSON.parse(passedOn) as ApprovalTerms } : {}),
+        ...(passedOn ? { terms: openJson(passedOn, this.codec) as ApprovalTerms } : {}),
         approvalId,
         agent: fields.agent ?? "",
         agentVersion: fields.agentVersion ?? "",
@@ -136,11 +139,13 @@ export class RunReader {
   }
 }
 
-function toRun(ref: RunRef, f: Fields): Run {
+function toRun(ref: RunRef, f: Fields, codec: Codec | undefined): Run {
   const text = (name: string): string => f[name]?.toString() ?? "";
   const number = (name: string): number => Number(f[name] ?? 0);
   const moment = (name: string): number | null => (f[name] ? Number(f[name]) : null);
-  const request = JSON.parse(text("request")) as Omit<AcceptedRequest, "input" | "context">;
+  const request = openJson(text("request"), codec) as Omit<AcceptedRequest, "input" | "context">;
+  const errorOf = (name: string): ErrorInfo | null =>
+    f[name] ? openError(JSON.parse(text(name)) as ErrorInfo, codec) : null;
   const usage = noUsage();
   for (const field of USAGE_FIELDS) usage[field] = number(field);
   return {
@@ -161,8 +166,8 @@ function toRun(ref: RunRef, f: Fields): Run {
     priority: number("priority"),
     tags: request.tags,
     metadata: request.metadata,
-    output: f.output ? decodePayload(f.output) : null,
-    error: f.error ? (JSON.parse(text("error")) as ErrorInfo) : null,
+    output: f.output ? decodePayload(f.output, codec) : null,
+    error: errorOf("error"),
     approvals: splitIds(text("approvals")),
     usage,
     createdAt: number("createdAt"),
@@ -170,7 +175,7 @@ function toRun(ref: RunRef, f: Fields): Run {
     finishedAt: moment("finishedAt"),
     updatedAt: number("updatedAt"),
     deadlineAt: moment("deadlineAt"),
-    cancelReason: f.cancel ? (JSON.parse(text("cancel")) as ErrorInfo).message : null,
+    cancelReason: errorOf("cancel")?.message ?? null,
     worker: text("worker") || null,
   };
 }

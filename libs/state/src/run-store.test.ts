@@ -191,7 +191,7 @@ describe("an approval", () => {
     approvals: ids.map((approvalId) => ({
       approvalId,
       title: "post",
-      json: JSON.stringify({ interruptId: `i-${approvalId}`, actions: null, value: [], createdAt: 1 }),
+      question: { interruptId: `i-${approvalId}`, actions: null, value: [] },
     })),
   });
   const answer = (id: string, value: unknown) => ({

@@ -15,12 +15,14 @@ import {
 } from "@drover/contracts";
 import { type Claimed, parseClaim } from "./claimed.js";
 import type { Redis } from "./connect.js";
+import type { Codec } from "./encryption/codec.js";
+import { openJson, sealJson } from "./encryption/sealed.js";
 import type { Keys } from "./keys.js";
 import { answeredBefore, idempotencyConflict, leaseLost, notAnswerable, unknownRun } from "./refusals.js";
 import { headOf } from "./request-head.js";
 import { type Retention, retentionArg } from "./retention.js";
 import { loadScript, newToken, replyWords, runScript, type Script, type ScriptArg } from "./scripts.js";
-import { type Settlement, settlementArgs } from "./settlement.js";
+import { errorArg, type Settlement, settlementArgs } from "./settlement.js";
 import { type Closing, isSameMessage, type StoredAnswer } from "./stored-answer.js";
 import { outboxField, parseTransition, parseTransitions, type ThreadRef } from "./transitions.js";
 
@@ -59,6 +61,7 @@ export class RunStore {
     private readonly keys: Keys,
     private readonly retention: Retention,
     private readonly maxCrashes = 3,
+    private readonly codec: Codec | undefined = undefined,
   ) {}
 
   /** @param payload input and context, as `encodePayload` gives them */
@@ -71,7 +74,7 @@ export class RunStore {
     const { input: _, context: __, ...fields } = request;
     const { what, rest } = await this.run(scripts.admit, run, [
       payload,
-      JSON.stringify(fields),
+      sealJson(fields, this.codec),
       headOf(request, hash),
     ]);
     switch (what) {
@@ -110,7 +113,7 @@ export class RunStore {
       shares === "taken" ? 1 : 0,
       shares === "taken" ? "" : shares.join(","),
     ]);
-    return parseClaim(run, seq, worker, what, rest);
+    return parseClaim(run, seq, worker, what, rest, this.codec);
   }
 
   /**
@@ -125,7 +128,7 @@ export class RunStore {
       retentionArg(this.retention),
       USAGE_FIELDS.map((field) => usage[field]).join(","),
       settlement.what,
-      ...settlementArgs(settlement),
+      ...settlementArgs(settlement, this.codec),
     ]);
     if (what === "lost") throw leaseLost(lease);
     return rest.length > 0 ? parseTransition(lease, rest[0]) : null;
@@ -143,15 +146,15 @@ export class RunStore {
   ): Promise<Transition | null> {
     const { what, rest } = await this.run(scripts.resume, run, [
       approvalId,
-      JSON.stringify(answer),
+      sealJson(answer, this.codec),
       how.isExpiry ? "expiry" : "answer",
       how.version ?? "",
-      how.error ? JSON.stringify(how.error) : "",
+      errorArg(how.error, this.codec),
       retentionArg(this.retention),
     ]);
     if (what === "answered" || what === "waiting") return parseTransition(run, rest[0]);
     if (what === "already") {
-      const earlier = JSON.parse(String(rest[0])) as StoredAnswer;
+      const earlier = openJson(String(rest[0]), this.codec) as StoredAnswer;
       if (isSameMessage(earlier, answer)) return null;
       throw answeredBefore(approvalId, earlier);
     }
@@ -165,7 +168,7 @@ export class RunStore {
     messageId = "",
   ): Promise<{ transition: Transition | null; worker: string | null }> {
     const { what, rest } = await this.run(scripts.cancel, run, [
-      JSON.stringify(error),
+      errorArg(error, this.codec),
       retentionArg(this.retention),
       sourcesOf("cancelled").join(","),
       "cancelled",
@@ -188,7 +191,7 @@ export class RunStore {
   /** Ends a run whose deadline passed while no worker had it. Null where that is not so. */
   async expire(run: RunRef, error: ErrorInfo): Promise<Transition | null> {
     const { what, rest } = await this.run(scripts.cancel, run, [
-      JSON.stringify(error),
+      errorArg(error, this.codec),
       retentionArg(this.retention),
       sourcesOf("timeout").join(","),
       "timeout",
@@ -200,7 +203,7 @@ export class RunStore {
 
   /** Ends a run that no worker can take. Null where one has it, or it ended. */
   async fail(run: RunRef, error: ErrorInfo): Promise<Transition | null> {
-    const args = [JSON.stringify(error), retentionArg(this.retention), "pending", "error", "0", ""];
+    const args = [errorArg(error, this.codec), retentionArg(this.retention), "pending", "error", "0", ""];
     const { what, rest } = await this.run(scripts.cancel, run, args);
     return what === "ended" ? parseTransition(run, rest[0]) : null;
   }
@@ -221,7 +224,7 @@ export class RunStore {
     const { what, rest } = await this.run(scripts.takeover, run, [
       gone,
       this.maxCrashes,
-      JSON.stringify(poisoned),
+      errorArg(poisoned, this.codec),
       retentionArg(this.retention),
       died ? 1 : 0,
     ]);

@@ -1,4 +1,6 @@
-import type { EndedBy, ErrorInfo, FinalStatus } from "@drover/contracts";
+import type { EndedBy, ErrorInfo, FinalStatus, InterruptQuestion } from "@drover/contracts";
+import type { Codec } from "./encryption/codec.js";
+import { sealError, sealJson } from "./encryption/sealed.js";
 import type { Payload } from "./payload.js";
 import type { ScriptArg } from "./scripts.js";
 
@@ -11,7 +13,7 @@ export type Settlement =
       approvals: {
         approvalId: string;
         title: string;
-        json: string;
+        question: InterruptQuestion;
         /** Milliseconds until it expires; left out where it waits for ever. */
         expiresMs?: number;
       }[];
@@ -25,20 +27,30 @@ export type Settlement =
     };
 
 /** The form in which settle.lua takes it. */
-export function settlementArgs(settlement: Settlement): ScriptArg[] {
+export function settlementArgs(settlement: Settlement, codec?: Codec): ScriptArg[] {
   switch (settlement.what) {
     case "final": {
       const { status, endedBy, error, output } = settlement;
-      return [status, endedBy, error ? JSON.stringify(error) : "", output ?? ""];
+      return [status, endedBy, errorArg(error, codec), output ?? ""];
     }
     case "interrupted":
       return [
         settlement.checkpointId,
-        ...settlement.approvals.flatMap((a) => [a.approvalId, a.title, a.json, a.expiresMs ?? ""]),
+        ...settlement.approvals.flatMap((a) => [
+          a.approvalId,
+          a.title,
+          sealJson(a.question, codec),
+          a.expiresMs ?? "",
+        ]),
       ];
     case "again": {
       const { kind, delayMs, error, spendsAttempt } = settlement;
-      return [kind, Math.round(delayMs), error ? JSON.stringify(error) : "", spendsAttempt ? "1" : "0"];
+      return [kind, Math.round(delayMs), errorArg(error, codec), spendsAttempt ? "1" : "0"];
     }
   }
+}
+
+/** An error as scripts take it; empty for none. */
+export function errorArg(error: ErrorInfo | null | undefined, codec: Codec | undefined): string {
+  return error ? JSON.stringify(sealError(error, codec)) : "";
 }

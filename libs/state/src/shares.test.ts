@@ -138,7 +138,9 @@ describe("a run's end", () => {
     const asked = await state.runs.settle(lease, noUsage(), {
       what: "interrupted",
       checkpointId: "c",
-      approvals: [{ approvalId: "x", title: "t", json: "{}" }],
+      approvals: [
+        { approvalId: "x", title: "t", question: { interruptId: "i", actions: null, value: null } },
+      ],
     });
     expect(await granted(...(asked ? [asked] : []))).toEqual(["b"]);
   });

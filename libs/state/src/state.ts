@@ -2,6 +2,7 @@ import type { Transition } from "@drover/contracts";
 import { BatchStore } from "./batch-store.js";
 import type { Redis } from "./connect.js";
 import { DeadLetters } from "./dead-letters.js";
+import type { AesCodec } from "./encryption/index.js";
 import { Indexes } from "./indexes.js";
 import { createKeys, type Keys } from "./keys.js";
 import { Marks } from "./marks.js";
@@ -16,6 +17,8 @@ export interface State {
   redis: Redis;
   keys: Keys;
   retention: Retention;
+  /** Encrypts what people and models write; undefined where nothing is encrypted. */
+  codec: AesCodec | undefined;
   runs: RunStore;
   reader: RunReader;
   indexes: Indexes;
@@ -35,22 +38,32 @@ export interface StateOptions {
   maxCrashes?: number | undefined;
   /** Called for each transition of which this process was the first to tell the indexes: once in the whole fleet. */
   onNews?: ((transition: Transition) => void) | undefined;
+  /** From `parseEncryptionKeys`. Default: nothing is encrypted. */
+  codec?: AesCodec | undefined;
 }
 
-export function openState({ redis, prefix, retention: overrides, maxCrashes, onNews }: StateOptions): State {
+export function openState({
+  redis,
+  prefix,
+  retention: overrides,
+  maxCrashes,
+  onNews,
+  codec,
+}: StateOptions): State {
   const keys = createKeys(prefix);
   const retention = { ...DEFAULT_RETENTION, ...overrides };
   return {
     redis,
     keys,
     retention,
-    runs: new RunStore(redis, keys, retention, maxCrashes),
-    reader: new RunReader(redis, keys),
+    codec,
+    runs: new RunStore(redis, keys, retention, maxCrashes, codec),
+    reader: new RunReader(redis, keys, codec),
     indexes: new Indexes(redis, keys, retention, onNews),
-    batches: new BatchStore(redis, keys, retention),
+    batches: new BatchStore(redis, keys, retention, codec),
     marks: new Marks(redis, keys),
     workers: new WorkerRegistry(redis, keys),
-    deadLetters: new DeadLetters(redis, keys),
+    deadLetters: new DeadLetters(redis, keys, codec),
     shares: new Shares(redis, keys),
   };
 }

@@ -83,8 +83,8 @@ async function show(
 
 async function readState(client: Client, threadId: string): Promise<ThreadState | null> {
   const { RedisSaver } = await import("@drover/state/checkpoints");
-  const { redis, keys } = client.state;
-  const saver = new RedisSaver({ redis, keys, tenant: client.tenant });
+  const { redis, keys, codec } = client.state;
+  const saver = new RedisSaver({ redis, keys, tenant: client.tenant, ...(codec ? { codec } : {}) });
   const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
   const tuple = await saver.getTuple(config);
   if (!tuple) return null;

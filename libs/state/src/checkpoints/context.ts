@@ -2,9 +2,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Lease } from "@drover/contracts";
 import type { Redis } from "../connect.js";
+import type { Codec } from "../encryption/codec.js";
 import { encodeId, type Keys } from "../keys.js";
 import type { Script } from "../scripts.js";
-import type { Codec } from "./codec.js";
 
 /** What all parts of a saver share. */
 export interface CheckpointContext {

@@ -1,8 +1,8 @@
 import type { Redactor } from "@drover/contracts";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { afterAll, expect, it } from "vitest";
+import { createAesCodec } from "../encryption/aes-codec.js";
 import { createKeys } from "../keys.js";
-import { createAesCodec } from "./aes-codec.js";
 import { RedisSaver, type RedisSaverOptions } from "./redis-saver.js";
 import { listAll, putValues, valuesOf } from "./testing/puts.js";
 import { startTestRedis } from "./testing/redis-servers.js";

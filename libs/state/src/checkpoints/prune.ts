@@ -1,4 +1,4 @@
-import { pack } from "./codec.js";
+import { pack } from "../encryption/codec.js";
 import { LogReader, type Recorded } from "./log.js";
 import { writesRow } from "./pending-writes.js";
 import { Retemplater } from "./retemplate.js";

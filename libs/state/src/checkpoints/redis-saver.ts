@@ -12,9 +12,9 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import type { Redis } from "../connect.js";
+import type { Codec } from "../encryption/codec.js";
 import type { Keys } from "../keys.js";
 import type { Template } from "./body.js";
-import type { Codec } from "./codec.js";
 import type { CheckpointContext } from "./context.js";
 import { deltaHistory } from "./delta-history.js";
 import { type EncodeHooks, encodeValue } from "./encode.js";

@@ -1,7 +1,7 @@
+import { unpack } from "../encryption/codec.js";
 import { decodeId } from "../keys.js";
 import { leaseLost } from "../refusals.js";
 import { asDroverError, runScript } from "../scripts.js";
-import { unpack } from "./codec.js";
 import { type CheckpointContext, checkpointKeys, FORGET, fence } from "./context.js";
 import { unregisterThread } from "./thread-index.js";
 import type { ThreadView } from "./thread-view.js";

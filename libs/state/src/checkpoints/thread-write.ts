@@ -1,6 +1,6 @@
 import type { ChannelVersions } from "@langchain/langgraph-checkpoint";
+import { pack } from "../encryption/codec.js";
 import type { Template } from "./body.js";
-import { pack } from "./codec.js";
 import type { CheckpointContext } from "./context.js";
 import { readStates } from "./log.js";
 import { type TaskWrites, writesRow } from "./pending-writes.js";

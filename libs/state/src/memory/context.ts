@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Redactor } from "@drover/contracts";
-import type { Codec } from "../checkpoints/index.js";
 import type { Redis } from "../connect.js";
+import type { Codec } from "../encryption/codec.js";
 import type { Keys } from "../keys.js";
 import type { Script } from "../scripts.js";
 

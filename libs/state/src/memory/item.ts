@@ -1,6 +1,6 @@
 import { DroverError, NO_REDACTION, type Redactor } from "@drover/contracts";
 import type { Item } from "@langchain/langgraph-checkpoint";
-import { pack, unpack } from "../checkpoints/codec.js";
+import { pack, unpack } from "../encryption/codec.js";
 import type { MemoryContext } from "./context.js";
 import { decodeNamespace } from "./layout.js";
 

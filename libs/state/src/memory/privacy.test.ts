@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { DroverError, isDroverError, type Redactor } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createAesCodec } from "../checkpoints/aes-codec.js";
 import { connect, type Redis } from "../connect.js";
+import { createAesCodec } from "../encryption/aes-codec.js";
 import { openStore } from "./testing/open-store.js";
 
 let server: RedisServer;

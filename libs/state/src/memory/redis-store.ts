@@ -7,8 +7,8 @@ import {
   type SearchItem,
   validateNamespace,
 } from "@langchain/langgraph-checkpoint";
-import type { Codec } from "../checkpoints/index.js";
 import { assertReachable, type Redis } from "../connect.js";
+import type { Codec } from "../encryption/codec.js";
 import type { Keys } from "../keys.js";
 import { DEFAULT_MAX_PAYLOAD } from "../payload.js";
 import { runScript } from "../scripts.js";
