@@ -108,7 +108,11 @@ it("a thread that was empty is empty; a crash and a question in between change n
   await state.runs.takeover(first, "w");
   const lease = await claim(first, 2);
   await write(saverOf(lease), "u", "sub");
-  const question = { approvalId: "x", title: "t", json: "{}" };
+  const question = {
+    approvalId: "x",
+    title: "t",
+    question: { interruptId: "i", actions: null, value: null },
+  };
   await state.runs.settle(lease, noUsage(), {
     what: "interrupted",
     checkpointId: "c",
