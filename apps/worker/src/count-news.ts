@@ -2,9 +2,13 @@ import { DEAD_LETTER_CODES, type ErrorCode, isFinal, type Transition } from "@dr
 import type { Metrics } from "@drover/telemetry";
 
 /** Limits that end a run by its error's code, and that no policy counts where they are hit. */
-const LIMIT_OF: Partial<Record<ErrorCode, "recursion" | "run_time" | "deadline">> = {
+const LIMIT_OF: Partial<
+  Record<ErrorCode, "recursion" | "run_time" | "step_time" | "tool_time" | "deadline">
+> = {
   RECURSION_LIMIT: "recursion",
   RUN_TIMEOUT: "run_time",
+  STEP_TIMEOUT: "step_time",
+  TOOL_TIMEOUT: "tool_time",
   DEADLINE_EXCEEDED: "deadline",
 };
 

@@ -52,6 +52,8 @@ export const ERROR_CODES = {
     "The detector of a PII rule threw, answered nonsense or took too long, so the text was not let through.",
   DEADLINE_EXCEEDED: "The run's deadline passed.",
   RUN_TIMEOUT: "The run took longer than its time limit.",
+  STEP_TIMEOUT: "A step of the run took longer than its policy allows.",
+  TOOL_TIMEOUT: "A tool took longer than its policy allows.",
   CANCELLED: "Somebody cancelled the run.",
   POISONED: "The run's worker died several times while it executed this run.",
   EFFECT_UNKNOWN: "A tool marked once was started and its outcome is not known.",

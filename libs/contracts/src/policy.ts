@@ -68,6 +68,21 @@ export const toolRetrySchema = z.strictObject({
   onFailure: z.enum(["error", "continue"]).default("continue"),
 });
 
+const limitMs = z
+  .int()
+  .min(1, "a time limit is a millisecond or more")
+  .max(86_400_000, "a time limit is a day at most");
+
+/** How long things may take, in milliseconds. What is left out may take any time. */
+export const timeLimitsSchema = z.strictObject({
+  /** One step of the graph: an answer of the model, or all tools that it asked for, with their retries. */
+  stepMs: limitMs.optional(),
+  /** One execution of a tool; `"*"` for all that are not named. */
+  tools: z.record(toolPatternSchema, limitMs).default({}),
+  /** error: the run ends with TOOL_TIMEOUT; continue: as if the tool had thrown. A tool marked once ends the run. */
+  onToolLimit: z.enum(["error", "continue"]).default("error"),
+});
+
 export const decisionsSchema = z
   .array(z.enum(DECISION_TYPES))
   .min(1, "allow at least one decision: a question without one can't be answered")
@@ -170,6 +185,7 @@ export const policyFields = {
   toolCalls: z.array(toolCallsSchema).default([]),
   modelRetry: modelRetrySchema.default(modelRetrySchema.parse({})),
   toolRetry: z.array(toolRetrySchema).default([]),
+  timeLimits: timeLimitsSchema.optional(),
   approvals: z.record(toolPatternSchema, z.union([z.boolean(), approvalSchema])).default({}),
   /** Tools that are started at most once for one tool call, across crashes. */
   once: z.array(toolPatternSchema).default([]),

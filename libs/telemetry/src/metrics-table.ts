@@ -221,7 +221,16 @@ export const METRICS = {
     unit: "hits",
     labels: ["agent", "limit", "scope"],
     values: {
-      limit: ["model_calls", "tool_calls", "one_tool", "recursion", "run_time", "deadline"],
+      limit: [
+        "model_calls",
+        "tool_calls",
+        "one_tool",
+        "recursion",
+        "run_time",
+        "step_time",
+        "tool_time",
+        "deadline",
+      ],
       scope: ["run", "thread"],
     },
     help: "Limits that stopped a call or a run. `one_tool` is the limit of a single tool.",

@@ -192,6 +192,12 @@ function aroundTool(definition: AgentDefinition): Behaviour[] {
     ),
     ...behaviour(
       moment,
+      "time limits",
+      isSet(policy.timeLimits?.tools ?? {}) && policy.timeLimits,
+      "around each execution, retries too; after it the tool's signal fires",
+    ),
+    ...behaviour(
+      moment,
       "tool emulator",
       policy.toolEmulator,
       "innermost: everything around is as with the real tool",

@@ -36,9 +36,12 @@ export function outcomeOfError(
   };
 }
 
+/** Times that were over. */
+const TIMEOUTS = new Set<ErrorCode>(["DEADLINE_EXCEEDED", "RUN_TIMEOUT", "STEP_TIMEOUT", "TOOL_TIMEOUT"]);
+
 function stopped(reason: unknown, usage: Usage): Outcome {
   if (isDroverError(reason, "LEASE_LOST")) return { kind: "superseded" };
-  if (isDroverError(reason, "DEADLINE_EXCEEDED") || isDroverError(reason, "RUN_TIMEOUT")) {
+  if (isDroverError(reason) && TIMEOUTS.has(reason.code)) {
     return { kind: "timed_out", error: reason.toInfo(), usage };
   }
   return { kind: "cancelled", reason: reason instanceof Error ? reason.message : String(reason), usage };

@@ -8,6 +8,7 @@ import { RUN_KEY, type RunContext } from "./run-context.js";
 import { reviveContext } from "./runtime-context.js";
 import type { Services } from "./services.js";
 import { StampedSaver } from "./stamped-saver.js";
+import type { StepClock } from "./step-clock.js";
 import type { UsageMeter } from "./usage-meter.js";
 
 /** LangGraph's key for a checkpointer of one call: the graph itself is shared by all runs. (A test guards it.) */
@@ -33,6 +34,7 @@ export function compose(
   activation: Activation,
   services: Services,
   usage: UsageMeter,
+  clock: StepClock,
 ): ComposedRun {
   // Many runs listen to one drain, and many steps to one signal: more than ten is no leak here.
   setMaxListeners(0, services.drain, services.signal);
@@ -47,6 +49,7 @@ export function compose(
     context,
     callbacks: [usage, ...firstToken(activation, services)],
     answers: usage.answers,
+    stop: (reason) => clock.end(reason),
   };
   const { recursionLimit } = agent;
   const stamp = { run_id: activation.runId, agent: agent.name, agent_version: agent.version };
@@ -54,7 +57,7 @@ export function compose(
     config: {
       configurable: {
         thread_id: activation.threadId,
-        [CHECKPOINTER_KEY]: new StampedSaver(services.checkpointer, stamp),
+        [CHECKPOINTER_KEY]: new StampedSaver(services.checkpointer, stamp, clock),
         [STRICT_RESUME_KEY]: true,
         [RUN_KEY]: run,
       },

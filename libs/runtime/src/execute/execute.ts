@@ -10,6 +10,7 @@ import { loadInput } from "./input.js";
 import { resultOf } from "./output.js";
 import { questionsOf } from "./questions.js";
 import type { Services } from "./services.js";
+import { StepClock } from "./step-clock.js";
 import { UsageMeter } from "./usage-meter.js";
 
 /**
@@ -17,23 +18,23 @@ import { UsageMeter } from "./usage-meter.js";
  * When it returns, the graph has stopped, and nothing of it goes on in the background, unless a tool ignores its
  * signal; what such a tool returns later goes nowhere.
  */
-export async function execute(
-  agent: LoadedAgent,
-  activation: Activation,
-  services: Services,
-): Promise<Outcome> {
+export async function execute(agent: LoadedAgent, activation: Activation, given: Services): Promise<Outcome> {
+  const clock = new StepClock(agent.definition?.policy.timeLimits?.stepMs);
+  const services = { ...given, signal: AbortSignal.any([given.signal, clock.signal]) };
   const meter = new UsageMeter(agent.name, activation.tenant, services);
   let run: ComposedRun | undefined;
   try {
     services.signal.throwIfAborted();
-    run = compose(agent, activation, services, meter);
+    run = compose(agent, activation, services, meter, clock);
     const graph = await agent.compile(run.config);
     const input = await loadInput(graph, activation, services.checkpointer);
+    clock.begin();
     const ended = await invoke(graph, input, run, agent, activation, services);
     return await classify(graph, ended, run, agent, services, meter);
   } catch (error) {
     return outcomeOfError(error, agent, services, meter.usage);
   } finally {
+    clock.pause();
     run?.dispose();
   }
 }

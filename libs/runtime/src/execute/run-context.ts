@@ -16,6 +16,8 @@ export interface RunContext {
   callbacks: BaseCallbackHandler[];
   /** The last answer of a model in each step, by LangGraph's checkpoint_ns: LangChain throws it away when it errs. */
   answers: Map<string, AIMessage>;
+  /** Ends the activation, for a reason that a policy gives. */
+  stop(reason: DroverError): void;
 }
 
 export const RUN_KEY = "__drover";

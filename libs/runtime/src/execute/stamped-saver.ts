@@ -4,6 +4,7 @@ import {
   type CheckpointMetadata,
   type CheckpointTuple,
 } from "@langchain/langgraph";
+import type { StepClock } from "./step-clock.js";
 
 type Config = Parameters<BaseCheckpointSaver["getTuple"]>[0];
 type ListOptions = Parameters<BaseCheckpointSaver["list"]>[1];
@@ -21,20 +22,26 @@ export interface Stamp {
 export class StampedSaver extends BaseCheckpointSaver {
   readonly #saver: BaseCheckpointSaver;
   readonly #stamp: Stamp;
+  readonly #clock: StepClock;
 
-  constructor(saver: BaseCheckpointSaver, stamp: Stamp) {
+  constructor(saver: BaseCheckpointSaver, stamp: Stamp, clock: StepClock) {
     super(saver.serde);
     this.#saver = saver;
     this.#stamp = stamp;
+    this.#clock = clock;
   }
 
-  override put(
+  override async put(
     config: Put[0],
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: Put[3],
   ): ReturnType<BaseCheckpointSaver["put"]> {
-    return this.#saver.put(config, checkpoint, { ...metadata, ...this.#stamp }, newVersions);
+    const endsStep = (config.configurable?.checkpoint_ns ?? "") === "";
+    if (endsStep) this.#clock.pause();
+    const put = await this.#saver.put(config, checkpoint, { ...metadata, ...this.#stamp }, newVersions);
+    if (endsStep) this.#clock.begin();
+    return put;
   }
 
   override putWrites(...args: PutWrites): Promise<void> {

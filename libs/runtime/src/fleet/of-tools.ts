@@ -9,7 +9,8 @@ export function defaultsFor(defaults: Partial<PolicyData>, tools: readonly strin
   const has = isFor(tools);
   const only = <T>(record: Record<string, T>) =>
     Object.fromEntries(Object.entries(record).filter(([pattern]) => has(pattern)));
-  const { toolCalls, toolRetry, approvals, once, toolErrors, toolSelector, toolEmulator } = defaults;
+  const { toolCalls, toolRetry, approvals, once, toolErrors, toolSelector, toolEmulator, timeLimits } =
+    defaults;
   const retries = toolRetry
     ?.map((rule) => (rule.tools ? { ...rule, tools: rule.tools.filter(has) } : rule))
     .filter((rule) => rule.tools?.length !== 0);
@@ -19,6 +20,7 @@ export function defaultsFor(defaults: Partial<PolicyData>, tools: readonly strin
     approvals: approvals && only(approvals),
     once: once?.filter(has),
     toolErrors: toolErrors?.tools ? { ...toolErrors, tools: only(toolErrors.tools) } : toolErrors,
+    timeLimits: timeLimits?.tools ? { ...timeLimits, tools: only(timeLimits.tools) } : timeLimits,
     toolSelector: toolSelector && {
       ...toolSelector,
       alwaysInclude: toolSelector.alwaysInclude?.filter(has),

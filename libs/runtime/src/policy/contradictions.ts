@@ -55,6 +55,10 @@ function unknownTools({ policy, tools }: PolicySubject): string[] {
       tool,
     ]),
     ...(policy.toolEmulator?.tools ?? []).map((tool): [string, string] => ["toolEmulator.tools", tool]),
+    ...Object.keys(policy.timeLimits?.tools ?? {}).map((tool): [string, string] => [
+      "timeLimits.tools",
+      tool,
+    ]),
     ...Object.keys(policy.toolErrors.tools).map((tool): [string, string] => ["toolErrors.tools", tool]),
   ];
   return named

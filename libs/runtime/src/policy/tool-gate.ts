@@ -11,6 +11,7 @@ import { once } from "./once.js";
 import type { EffectivePolicy } from "./policy.js";
 import { errorAnswer, limitAnswer, limitMessage } from "./tool-answers.js";
 import { emulated, isEmulated } from "./tool-emulator.js";
+import { withinTime } from "./tool-time.js";
 
 /**
  * The innermost layer around a tool, for every single try of a call: nothing after the run was stopped; one unit of
@@ -29,7 +30,7 @@ export function toolGate(
     const refusal = () => refusedByLimit(policy, call, run);
     const answer = isEmulated(policy, call.name)
       ? () => emulated(policy, models.emulator ?? models.primary, request, run)
-      : () => handler(request) as Promise<ToolMessage | Command>;
+      : () => withinTime(policy, request, handler as Parameters<typeof withinTime>[2], run);
     const make = async () => redacted(await answer(), run);
     if (policy.once.some((pattern) => matchesTool(pattern, call.name)))
       return once({ request, refusal, make });
