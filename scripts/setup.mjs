@@ -5,6 +5,7 @@ import { alone } from "./setup/alone.mjs";
 import { build, howToBuild } from "./setup/build.mjs";
 import { checkNodeVersion } from "./setup/node-version.mjs";
 import { installPackages, packagesAreInstalled } from "./setup/packages.mjs";
+import { findOrUnpackPrometheus } from "./setup/prometheus.mjs";
 import { findOrInstallRedis } from "./setup/redis.mjs";
 import { SetupError, thisMachine } from "./setup/system.mjs";
 
@@ -31,6 +32,7 @@ export async function setup({ yes = false, forTests = false, redis = true, syste
     });
   }
   if (redis) await findOrInstallRedis(system, { yes, forTests });
+  if (forTests) await findOrUnpackPrometheus(root, system);
 }
 
 /** Like setup(), for a script's first step: prints what is wrong and exits with code 1 instead of throwing. */

@@ -32,6 +32,7 @@ import { answerReader, createMessages } from "./messages.js";
 import { giveAllBack, Orphans } from "./orphans.js";
 import { redactorsOf } from "./redactors.js";
 import { repeat } from "./repeat.js";
+import { startAtZero } from "./start-at-zero.js";
 import { work } from "./work.js";
 
 export const VERSION = "0.1.0";
@@ -54,6 +55,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   const complaints = new Complaints();
   const metrics = createMetrics({ version: VERSION });
   const registry = await loadAgents({ root: config.root, env, fleetPolicy: config.fleetPolicy });
+  startAtZero(metrics, registry.list());
   const versions = Object.fromEntries(registry.list().map((agent) => [agent.name, agent.version]));
 
   const connections = openConnections(config, logger);
