@@ -106,7 +106,7 @@ async function leaveForAnother(context: WorkerContext, pointer: Pointer, agent: 
 
 async function run(
   context: WorkerContext,
-  { lease, activation }: Taken,
+  { lease, activation, isNewThread }: Taken,
   active: ActiveRun,
 ): Promise<Outcome> {
   const { state, activeRuns, env, metrics } = context;
@@ -127,6 +127,7 @@ async function run(
         keys,
         tenant,
         lease,
+        isNewThread,
         redactor,
         ...(codec ? { codec } : {}),
         retentionSeconds: retention.threads,

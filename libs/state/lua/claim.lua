@@ -5,7 +5,7 @@
 --      names of agents whose runs need one ('*' for all)
 -- A call that is sent again because its reply was lost finds its own token and gets the same reply.
 -- Returns {'claimed', epoch, transition, request, input, kind, attempt, most attempts, agent version,
---          deadline or '', now, resume checkpoint or '', answer...} | {'gone'} | {'stale'} | {'held', worker} | {'elsewhere', agent}
+--          deadline or '', now, resume checkpoint or '', 1 if the thread has checkpoints, answer...} | {'gone'} | {'stale'} | {'held', worker} | {'elsewhere', agent}
 --          | {'early', ms at which its delay is over} | {'limited', agent, priority, own key (JSON) or ''}
 -- Milliseconds by which clocks of machines that are kept in step may differ.
 local EARLY_MS = 100
@@ -48,4 +48,4 @@ if r[6] then
   for id in string.gmatch(r[6], '[^,]+') do answers[#answers + 1] = redis.call('HGET', keys.run, 'answer:' .. id) end
 end
 return {'claimed', epoch, transition,
-  r[1], r[2], r[3], r[4], r[8], version, r[5] or '', string.format('%.0f', now), r[7] or '', unpack(answers)}
+  r[1], r[2], r[3], r[4], r[8], version, r[5] or '', string.format('%.0f', now), r[7] or '', redis.call('EXISTS', keys.base .. ':cp'), unpack(answers)}

@@ -8,7 +8,15 @@ import { parseTransition } from "./transitions.js";
 
 /** What a worker that asks for an activation gets. */
 export type Claimed =
-  | { what: "claimed"; lease: Lease; activation: Activation; maxAttempts: number; transition: Transition }
+  | {
+      what: "claimed";
+      lease: Lease;
+      activation: Activation;
+      maxAttempts: number;
+      transition: Transition;
+      /** Whether the thread has no checkpoints. */
+      isNewThread: boolean;
+    }
   /** Nothing to do: the activation is over, was replaced, or another worker has it. */
   | { what: "stale" }
   /** This worker has it already, by another delivery. */
@@ -54,6 +62,7 @@ export function parseClaim(
     deadline,
     now,
     checkpointId,
+    checkpoints,
     ...answers
   ] = rest;
   const fields = openJson(String(request), codec) as Omit<AcceptedRequest, "input" | "context">;
@@ -62,6 +71,7 @@ export function parseClaim(
   return {
     what,
     maxAttempts: Number(maxAttempts),
+    isNewThread: Number(checkpoints) === 0,
     lease: { ...run, seq, epoch: Number(epoch), worker },
     transition: parseTransition(run, transition),
     activation: {

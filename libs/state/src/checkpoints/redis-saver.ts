@@ -34,6 +34,8 @@ export interface RedisSaverOptions {
   tenant: string;
   /** With a lease, Redis refuses every write unless the thread's record has its epoch and its worker. */
   lease?: Lease;
+  /** Whether the lease's thread had no checkpoints when it was claimed: then none are asked for. Default false. */
+  isNewThread?: boolean;
   /** Applied to every text before it is stored: messages by their type, errors as `error`, the rest as `output`. */
   redactor?: Redactor;
   /** Encrypts what is stored. Default: none. */
@@ -60,7 +62,7 @@ export class RedisSaver extends BaseCheckpointSaver {
     this.#context = { redis, keys, tenant, lease, codec, retentionSeconds };
     this.#redactor = options.redactor ?? NO_REDACTION;
     this.#messages = new MessageBodies(this.#redactor);
-    this.#threads = new Threads(this.#context);
+    this.#threads = new Threads(this.#context, options.isNewThread ? lease?.threadId : undefined);
   }
 
   /** A string, although LangGraph's types have savers count in numbers: those repeat on two branches of a fork. */

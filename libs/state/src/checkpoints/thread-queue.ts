@@ -43,7 +43,10 @@ export class ThreadQueue {
   constructor(
     readonly context: CheckpointContext,
     readonly threadId: string,
-  ) {}
+    isNew = false,
+  ) {
+    if (isNew) this.#view = ThreadView.ofNew();
+  }
 
   get isIdle(): boolean {
     return this.#running === undefined && this.#readers === 0;
@@ -62,6 +65,7 @@ export class ThreadQueue {
   /** Reads a checkpoint, after all writes so far; later writes wait for it, since both change what is known. */
   async load(namespace: string, id: string | undefined): Promise<Loaded> {
     await this.settled();
+    if (this.#view?.isEmpty(namespace)) return { view: this.#view, state: undefined, writes: [] };
     this.#readers += 1;
     try {
       const loaded = await loadCheckpoint(this.context, this.threadId, namespace, id, this.#view);

@@ -26,6 +26,15 @@ export class ThreadView {
   #lastList: { bodies: readonly Body[]; numbers: readonly number[]; rendered: Rendered } | undefined;
   from: number;
   count: number;
+  /** Whether all that the thread holds is known: it was new, and nobody else has written since. */
+  #isWhole = false;
+
+  /** The view of a thread that has no checkpoints, and one writer. */
+  static ofNew(): ThreadView {
+    const view = new ThreadView("", "");
+    view.#isWhole = true;
+    return view;
+  }
 
   constructor(
     public generation: string,
@@ -40,14 +49,22 @@ export class ThreadView {
     let view = this.namespaces.get(name);
     if (view === undefined) {
       view = new NamespaceView();
+      if (this.#isWhole) view.length = 0;
       this.namespaces.set(name, view);
     }
     return view;
   }
 
+  /** Whether it is known, without asking Redis, that the namespace has no checkpoints. */
+  isEmpty(name: string): boolean {
+    return this.#isWhole && this.namespace(name).length === 0;
+  }
+
   /** The thread was read at this token: what other namespaces hold by now is not known if somebody wrote. */
   moveTo(token: string): void {
-    if (this.token !== token) for (const namespace of this.namespaces.values()) namespace.length = undefined;
+    if (this.token === token) return;
+    for (const namespace of this.namespaces.values()) namespace.length = undefined;
+    this.#isWhole = false;
     this.token = token;
   }
 

@@ -8,14 +8,25 @@ const REMEMBERED = 16;
 export class Threads {
   readonly #queues = new Map<string, ThreadQueue>();
 
-  constructor(readonly context: CheckpointContext) {}
+  /** @param newThread one that has no checkpoints yet, and no other writer */
+  constructor(
+    readonly context: CheckpointContext,
+    private newThread?: string,
+  ) {}
 
   queue(threadId: string): ThreadQueue {
-    const queue = this.#queues.get(threadId) ?? new ThreadQueue(this.context, threadId);
+    const queue = this.#queues.get(threadId) ?? this.#open(threadId);
     this.#queues.delete(threadId);
     this.#queues.set(threadId, queue);
     if (this.#queues.size > REMEMBERED) this.#dropIdle();
     return queue;
+  }
+
+  #open(threadId: string): ThreadQueue {
+    const isNew = threadId === this.newThread;
+    // Once: a queue that was dropped and is opened again is of a thread with checkpoints.
+    if (isNew) this.newThread = undefined;
+    return new ThreadQueue(this.context, threadId, isNew);
   }
 
   #dropIdle(): void {
