@@ -18,6 +18,7 @@ const settings = z.object({
   DROVER_POLICY: z.string().optional(),
   DROVER_MAX_PAYLOAD_BYTES: z.coerce.number().int().min(1024).optional(),
   DROVER_PII_HASH_KEY: z.string().min(16, "use at least 16 bytes").optional(),
+  DROVER_RETENTION: z.string().optional(),
   DROVER_ENCRYPTION_KEYS: z.string().optional(),
   DROVER_DRAIN_MS: z.coerce.number().int().min(0).default(10_000),
   DROVER_DEBUG: z.string().optional(),
@@ -34,6 +35,7 @@ export interface CliConfig {
   tenant: string;
   maxPayloadBytes: number | undefined;
   piiHashKey: string | undefined;
+  retention: string | undefined;
   encryptionKeys: string | undefined;
   /** The folder with langgraph.json, from here upwards; else where the command was started. */
   root: string;
@@ -61,6 +63,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env, cwd: string = p
     tenant: s.DROVER_TENANT,
     maxPayloadBytes: s.DROVER_MAX_PAYLOAD_BYTES,
     piiHashKey: s.DROVER_PII_HASH_KEY,
+    retention: s.DROVER_RETENTION,
     encryptionKeys: s.DROVER_ENCRYPTION_KEYS,
     root: s.DROVER_ROOT ?? projectFolder(cwd),
     fleetPolicy: s.DROVER_POLICY,

@@ -61,7 +61,7 @@ export async function withConnection<T>(
 }
 
 async function connectTo(cli: Cli, server: Server, options: ConnectionOptions): Promise<Connection> {
-  const [{ Client }, { asDroverError, assertReachable }] = await Promise.all([
+  const [{ Client }, { asDroverError, assertReachable, parseRetention }] = await Promise.all([
     import("@drover/queue"),
     import("@drover/state"),
   ]);
@@ -70,6 +70,7 @@ async function connectTo(cli: Cli, server: Server, options: ConnectionOptions): 
     redisUrl: server.url,
     prefix: config.prefix,
     tenant: config.tenant,
+    retention: parseRetention(config.retention),
     encryptionKeys: config.encryptionKeys,
     ...(config.maxPayloadBytes ? { maxPayloadBytes: config.maxPayloadBytes } : {}),
     ...(options.redactorOf ? { redactorOf: options.redactorOf } : {}),

@@ -1,7 +1,13 @@
 import { hostname } from "node:os";
 import { MESSAGE_TYPES, type MessageType, parseOrThrow } from "@drover/contracts";
 import { parseServiceKeys, type ServiceKeys } from "@drover/queue";
-import { type AesCodec, DEFAULT_MAX_PAYLOAD, parseEncryptionKeys } from "@drover/state";
+import {
+  type AesCodec,
+  DEFAULT_MAX_PAYLOAD,
+  parseEncryptionKeys,
+  parseRetention,
+  type Retention,
+} from "@drover/state";
 import { LOG_LEVELS } from "@drover/telemetry";
 import { z } from "zod";
 
@@ -36,6 +42,8 @@ export const workerSettings = z.object({
   DROVER_METRICS_HOST: z.string().default("127.0.0.1"),
   /** Keys the hashes of PII rules with the strategy hash, at least 16 bytes; the same for the whole fleet. */
   DROVER_PII_HASH_KEY: z.string().min(16).optional(),
+  /** How long finished things are kept: runs=7d,threads=7d,events=1d,batches=30d,idempotency=7d. */
+  DROVER_RETENTION: z.string().optional(),
   /**
    * Encrypts what is stored: `id=key` with commas, each key 32 bytes in base64; the first one encrypts, all read. The
    * same for workers, clients and the command line.
@@ -76,6 +84,7 @@ export interface WorkerConfig {
   metricsPort: number;
   metricsHost: string;
   piiHashKey: string | undefined;
+  retention: Partial<Retention>;
   codec: AesCodec | undefined;
   serviceKeys: ServiceKeys;
   signedMessages: ReadonlySet<MessageType>;
@@ -103,6 +112,7 @@ export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
     metricsPort: s.DROVER_METRICS_PORT,
     metricsHost: s.DROVER_METRICS_HOST,
     piiHashKey: s.DROVER_PII_HASH_KEY,
+    retention: parseRetention(s.DROVER_RETENTION),
     codec: parseEncryptionKeys(s.DROVER_ENCRYPTION_KEYS),
     serviceKeys: parseServiceKeys(s.DROVER_SERVICE_KEYS),
     signedMessages: new Set(s.DROVER_SIGNED_MESSAGES),

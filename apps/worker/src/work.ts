@@ -134,7 +134,7 @@ async function run(
       }),
       store: new RedisStore({ redis, keys, tenant, redactor, ...(codec ? { codec } : {}) }),
       counters: createCounters(redis, keys, lease),
-      effects: createEffects(redis, keys, lease, retention, codec),
+      effects: createEffects(redis, keys, lease, codec),
       redactor,
       signal: active.signal,
       drain: activeRuns.drain.signal,

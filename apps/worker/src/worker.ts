@@ -64,6 +64,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     prefix: config.prefix,
     maxCrashes: config.maxCrashes,
     onNews: (transition) => countNews(metrics, transition),
+    retention: config.retention,
     codec: config.codec,
   });
   await assertReachable(connections.commands);

@@ -42,7 +42,7 @@ if current then
   redis.call('RPUSH', keys.lane, run_id)
 else
   redis.call('HSET', keys.thread, 'current', run_id)
-  redis.call('PERSIST', keys.thread)
+  keep_thread(keys.base)
   change.dispatch = {runId = run_id, seq = 1, delivery = 1, priority = head.priority, delayMs = head.delayMs}
 end
 return {'admitted', cjson.encode(change), current or ''}

@@ -12,6 +12,13 @@
 local base, retention, batch_retention = KEYS[1], tonumber(ARGV[1]) * 1000, ARGV[2]
 local news, changed, granted = {}, {}, {}
 
+-- A batch lives as long as a run of it is not over, and its retention from then on.
+local BATCH_PARTS = {'', ':runs', ':ended'}
+
+local function keep_batch(batch)
+  for _, part in ipairs(BATCH_PARTS) do redis.call('PERSIST', batch .. part) end
+end
+
 local function count_in_batch(batch, t, before, old_usage)
   if not before then
     redis.call('HINCRBY', batch, 'total', 1)
@@ -32,12 +39,12 @@ local function count_in_batch(batch, t, before, old_usage)
     end
   end
   if t.final or t.status == 'interrupted' then redis.call('RPUSH', batch .. ':ended', t.id) end
-  if t.final or not before then
-    for _, part in ipairs({'', ':runs', ':ended'}) do redis.call('EXPIRE', batch .. part, batch_retention) end
-  end
   if t.final then
     local b = redis.call('HMGET', batch, 'sealed', 'total', 'n:success', 'n:error', 'n:timeout', 'n:cancelled')
     local ended = tonumber(b[3] or '0') + tonumber(b[4] or '0') + tonumber(b[5] or '0') + tonumber(b[6] or '0')
+    if ended == tonumber(b[2]) then
+      for _, part in ipairs(BATCH_PARTS) do redis.call('EXPIRE', batch .. part, batch_retention) end
+    end
     if b[1] == '1' and ended == tonumber(b[2]) then
       redis.call('HSETNX', batch, 'finishedAt', t.at)
       redis.call('ZREM', base .. 'batches-open', batch)
@@ -45,6 +52,7 @@ local function count_in_batch(batch, t, before, old_usage)
   elseif before and redis.call('HDEL', batch, 'finishedAt') == 1 then
     redis.call('ZADD', base .. 'batches-open', t.at, batch)
   end
+  if t.status == 'pending' then keep_batch(batch) end
   changed[batch] = t.status
 end
 
@@ -94,8 +102,7 @@ local function flush()
   for batch, count in pairs(joined) do
     redis.call('HINCRBY', batch, 'total', count)
     redis.call('HINCRBY', batch, 'n:pending', count)
-    redis.call('EXPIRE', batch, batch_retention)
-    redis.call('EXPIRE', batch .. ':runs', batch_retention)
+    keep_batch(batch)
     changed[batch] = 'pending'
   end
   if welcomed > 0 then redis.call('HINCRBY', base .. 'states', 'pending', welcomed) end

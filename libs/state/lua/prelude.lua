@@ -79,12 +79,32 @@ local function tell(events_key, json, max_length)
   redis.call('PUBLISH', events_key, '')
 end
 
+-- What a thread is made of, its runs apart: all of it lives and ends together. What refers to what is here alone.
+local function parts_of(base)
+  local meta = base .. ':cp'
+  local parts = {base .. ':thread', base .. ':effects', meta, meta .. ':b', meta .. ':r'}
+  for _, field in ipairs(redis.call('HKEYS', meta)) do
+    if string.sub(field, 1, 2) == 'h:' then parts[#parts + 1] = meta .. ':l:' .. string.sub(field, 3) end
+  end
+  return parts
+end
+
+-- While a run of the thread is not over, however long it waits, nothing of the thread expires.
+local function keep_thread(base)
+  for _, key in ipairs(parts_of(base)) do redis.call('PERSIST', key) end
+end
+
+local function let_thread_go(base, seconds)
+  for _, key in ipairs(parts_of(base)) do redis.call('EXPIRE', key, seconds) end
+end
+
 -- Gives the thread to the next run of its lane. Returns that run's pointer, or nil if nobody waits.
-local function advance(thread_key, lane_key, run_prefix, thread_retention)
-  local next_id = redis.call('LPOP', lane_key)
+local function advance(keys, thread_retention)
+  local thread_key, run_prefix = keys.thread, keys.run_prefix
+  local next_id = redis.call('LPOP', keys.lane)
   if not next_id then
     redis.call('HDEL', thread_key, 'current', 'holder')
-    redis.call('EXPIRE', thread_key, thread_retention)
+    let_thread_go(keys.base, thread_retention)
     return nil
   end
   redis.call('HSET', thread_key, 'current', next_id)
@@ -150,7 +170,7 @@ local function finish(keys, run_id, now, ending, retention)
   local current = redis.call('HGET', keys.thread, 'current')
   local pointer = nil
   if current == run_id then
-    pointer = advance(keys.thread, keys.lane, keys.run_prefix, retention.thread)
+    pointer = advance(keys, retention.thread)
   else
     redis.call('LREM', keys.lane, 1, run_id)
   end

@@ -27,7 +27,7 @@ if redis.call('HGET', keys.thread, 'current') then
   redis.call('RPUSH', keys.lane, run_id)
 else
   redis.call('HSET', keys.thread, 'current', run_id)
-  redis.call('PERSIST', keys.thread)
+  keep_thread(keys.base)
   pointer = dispatch_of(keys.run, run_id, 0)
 end
 return {'reopened', emit(keys.outbox, keys.run, run_id, now, {dispatch = pointer})}

@@ -3,6 +3,7 @@ import type { Redis } from "./connect.js";
 import type { Keys } from "./keys.js";
 import { leaseLost } from "./refusals.js";
 import { loadScript, replyWords, runScript } from "./scripts.js";
+import type { ThreadRef } from "./transitions.js";
 
 const take = loadScript("take");
 
@@ -20,4 +21,20 @@ export function createCounters(redis: Redis, keys: Keys, lease: Lease): Counters
       return `${full.scope}:${full.name}`;
     },
   };
+}
+
+const COUNT = "count:";
+
+/** What was taken so far in a thread's scope and in that of a run, by the counters' names. */
+export async function readCounters(
+  redis: Redis,
+  keys: Keys,
+  { tenant, threadId, runId }: ThreadRef & { runId?: string },
+): Promise<Record<string, number>> {
+  const { thread, run } = keys.thread(tenant, threadId);
+  const key = runId === undefined ? thread : run(runId);
+  const names = (await redis.hkeys(key)).filter((name) => name.startsWith(COUNT));
+  if (names.length === 0) return {};
+  const taken = await redis.hmget(key, ...names);
+  return Object.fromEntries(names.map((name, i) => [name.slice(COUNT.length), Number(taken[i] ?? 0)]));
 }

@@ -4,22 +4,15 @@ import type { Codec } from "./encryption/codec.js";
 import { openJson, sealJson } from "./encryption/sealed.js";
 import type { Keys } from "./keys.js";
 import { leaseLost } from "./refusals.js";
-import type { Retention } from "./retention.js";
 import { loadScript, newToken, replyWords, runScript } from "./scripts.js";
 
 const effect = loadScript("effect");
 
 /** The thread's ledger of tool calls that must not happen twice, under the lease. */
-export function createEffects(
-  redis: Redis,
-  keys: Keys,
-  lease: Lease,
-  retention: Retention,
-  codec?: Codec,
-): Effects {
+export function createEffects(redis: Redis, keys: Keys, lease: Lease, codec?: Codec): Effects {
   const k = keys.thread(lease.tenant, lease.threadId);
   const call = async (what: "claim" | "commit" | "release", id: string, result = "") => {
-    const args = [lease.epoch, lease.worker, what, id, retention.threads, result, newToken()];
+    const args = [lease.epoch, lease.worker, what, id, result, newToken()];
     const reply = replyWords(await runScript(redis, effect, [k.thread, k.effects], args));
     if (reply.what === "lost") throw leaseLost(lease);
     return reply;

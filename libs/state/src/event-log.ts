@@ -1,4 +1,4 @@
-import { isFinal, type Lease, type RunEvent, type RunEventData } from "@drover/contracts";
+import { isFinal, type Lease, type RunEvent, type RunEventData, type RunStatus } from "@drover/contracts";
 import type { Redis } from "./connect.js";
 import type { Codec } from "./encryption/codec.js";
 import { openError, openJson, sealJson } from "./encryption/sealed.js";
@@ -55,11 +55,21 @@ export async function* followEvents(
         yield event;
         if (event.type === "status" && isFinal(event.status)) return;
       }
-      if (page.length === 0 && !(await wake.next(signal))) return;
+      if (page.length > 0) continue;
+      // Events go before their run does: nothing comes any more for one that is over.
+      if (await isOver(redis, keys, run, stream, last)) return;
+      if (!(await wake.next(signal))) return;
     }
   } finally {
     wake.close();
   }
+}
+
+/** Whether the run is final, or gone, and has no event after `last`: its end and that event are written together. */
+async function isOver(redis: Redis, keys: Keys, run: RunRef, stream: string, last: string): Promise<boolean> {
+  const status = await redis.hget(keys.thread(run.tenant, run.threadId).run(run.runId), "status");
+  if (status !== null && !isFinal(status as RunStatus)) return false;
+  return (await redis.xrange(stream, `(${last}`, "+", "COUNT", 1)).length === 0;
 }
 
 /** Changes of state are written by scripts: of those the error's text alone is encrypted. */

@@ -75,7 +75,7 @@ it("a settled activation is told to whoever settled it, until all have learnt of
 it("a tool marked once is started by the call that claimed it, and by no other", async () => {
   await admit();
   const { lease } = taken(await claim());
-  const effects = createEffects(state.redis, state.keys, lease, state.retention);
+  const effects = createEffects(state.redis, state.keys, lease);
   expect(await effects.claim("e")).toEqual({ state: "claimed" });
   const other = await effects.claim("e");
   expect(other).toMatchObject({ state: "unknown" });

@@ -155,7 +155,7 @@ describe(`two processes, ${ROUNDS} rounds: one winner each time`, () => {
       const { lease } = taken(await state.runs.claim(runOf(THREADS.effect, 0), 1, "w", AGENTS));
       const reports = await duel("effect");
       assertOneWinnerEach(reports);
-      const effects = createEffects(state.redis, state.keys, lease, state.retention);
+      const effects = createEffects(state.redis, state.keys, lease);
       const winners = new Map(reports.flatMap(({ won }, i) => won.map((round) => [round, ["ada", "bo"][i]])));
       await inPages(async (round) => {
         expect(await effects.claim(`:call-${round}`)).toEqual({

@@ -115,12 +115,12 @@ describe("a lease that was taken over", () => {
     expect(fresh.activation.attempt).toBe(1);
 
     const lost = code("LEASE_LOST");
-    const { redis, keys, retention } = state;
+    const { redis, keys } = state;
     await expect(state.runs.settle(old.lease, noUsage(), success)).rejects.toSatisfy(lost);
     await expect(
       createCounters(redis, keys, old.lease).take([{ scope: "run", name: "model", limit: 5 }]),
     ).rejects.toSatisfy(lost);
-    const effects = createEffects(redis, keys, old.lease, retention);
+    const effects = createEffects(redis, keys, old.lease);
     await expect(effects.claim("e")).rejects.toSatisfy(lost);
     await expect(effects.commit("e", 1)).rejects.toSatisfy(lost);
     await expect(
@@ -276,7 +276,7 @@ describe("limits and effects", () => {
   it("start an effect once and replay its result", async () => {
     await admit("t", "a");
     const { lease } = taken(await claim("t", "a"));
-    const effects = createEffects(state.redis, state.keys, lease, state.retention);
+    const effects = createEffects(state.redis, state.keys, lease);
     expect(await effects.claim("e")).toEqual({ state: "claimed" });
     expect(await effects.claim("e")).toMatchObject({ state: "unknown" });
     await effects.commit("e", { id: 7, list: [] });

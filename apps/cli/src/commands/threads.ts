@@ -49,10 +49,14 @@ async function show(
   const threadId = parseOrThrow(threadIdSchema, given, "The thread id");
   return withConnection(cli, {}, async ({ client }) => {
     const keys = client.state.keys.thread(client.tenant, threadId);
-    const [state, current, lane] = await Promise.all([
+    const { readCounters } = await import("@drover/state");
+    const { redis, keys: names } = client.state;
+    const thread = { tenant: client.tenant, threadId };
+    const [state, current, lane, counters] = await Promise.all([
       readState(client, threadId),
       client.state.redis.hget(keys.thread, "current"),
       client.state.redis.lrange(keys.lane, 0, -1),
+      readCounters(redis, names, thread),
     ]);
     const ids = [...new Set([...(state?.runIds ?? []), ...(current ? [current] : []), ...lane])];
     const runs = await readRuns(client, threadId, ids);
@@ -60,7 +64,7 @@ async function show(
       throw new DroverError("UNKNOWN_THREAD", `There is no thread '${threadId}', or its time is over.`);
     }
     const { runIds: _, ...shown } = state ?? { runIds: [] };
-    out.value({ threadId, state: state ? shown : null, current, lane, runs });
+    out.value({ threadId, state: state ? shown : null, current, lane, counters, runs });
     out.fields([
       ["thread", brief(threadId)],
       ["current run", current],
@@ -68,6 +72,12 @@ async function show(
       [
         "checkpoints",
         state && `${counted(state.checkpoints, "checkpoint")}, the last ${ago(Date.parse(state.createdAt))}`,
+      ],
+      [
+        "taken",
+        Object.entries(counters)
+          .map(([name, taken]) => `${name} ${count(taken)}`)
+          .join(", "),
       ],
       ["state", state?.channels.join(", ")],
       ["waits for", state?.isInterrupted ? "a person" : ""],

@@ -76,8 +76,9 @@ while at < #ARGV do
   at = at + 3
 end
 
+-- Nothing of a thread whose run is not over expires; its end gives all of it one time.
 local seconds = tonumber(ARGV[6])
-if seconds > 0 then
+if seconds > 0 and redis.call('HEXISTS', thread, 'current') == 0 then
   local expires = redis.call('TIME')[1] + seconds
   for _, key in ipairs({meta, bodies, refs}) do redis.call('EXPIREAT', key, expires) end
   for _, field in ipairs(redis.call('HKEYS', meta)) do

@@ -2,19 +2,33 @@
 -- KEYS meta, bodies, refs, log
 -- ARGV field of `meta` with the head, checkpoint id ('' for the head), bytes of refs that the reader knows,
 --      number of the first body that the reader has or will get ('' for what a window from the end begins with),
---      length of that window
+--      length of that window, seconds that an idle thread lives from its last use on (0 changes nothing)
 -- Returns {} if there is no thread, else {token, generation, bodies in all, records in the log, refs,
 --   checkpoint id ('' if there is none such), {position, id, record, …} oldest first, {record of writes, …} oldest
 --   first,
---   number of the first of the older bodies, {older body, …}, 1 if writes may stand before their checkpoint}
+--   number of the first of the older bodies, {older body, …}, 1 if writes may stand before their checkpoint, 1 if the
+--   thread's life begins anew}
 local meta, bodies, refs, log = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id = ARGV[2]
 
 local m = redis.call('HMGET', meta, 't', 'g', ARGV[1], 'q')
 if not m[1] then return {} end
+-- Whoever loads a state goes on from it: all that it refers to lives as long. Not at every load: a tenth early is enough.
+local seconds = tonumber(ARGV[6])
+local left = seconds > 0 and redis.call('TTL', meta) or -1
+local is_refreshed = left >= 0 and left <= seconds * 0.9
+if is_refreshed then
+  local base = string.sub(meta, 1, -4)
+  local parts = {base .. ':thread', base .. ':effects', meta, bodies, refs}
+  for _, field in ipairs(redis.call('HKEYS', meta)) do
+    if string.sub(field, 1, 2) == 'h:' then parts[#parts + 1] = meta .. ':l:' .. string.sub(field, 3) end
+  end
+  for _, key in ipairs(parts) do redis.call('EXPIRE', key, seconds) end
+end
 local count = redis.call('LLEN', bodies)
 local length = redis.call('LLEN', log) / 2
-local reply = {m[1], m[2], count, length, redis.call('GETRANGE', refs, ARGV[3], -1), '', {}, {}, 0, {}, m[4] and 1 or 0}
+local reply = {m[1], m[2], count, length, redis.call('GETRANGE', refs, ARGV[3], -1), '', {}, {}, 0, {}, m[4] and 1 or 0,
+  is_refreshed and 1 or 0}
 
 local head = tonumber(m[3])
 if not head then return reply end

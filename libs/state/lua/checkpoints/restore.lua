@@ -41,7 +41,7 @@ for i = 5, #KEYS do
 end
 
 local seconds = tonumber(ARGV[6])
-if seconds > 0 then
+if seconds > 0 and redis.call('HEXISTS', KEYS[4], 'current') == 0 then
   local expires = redis.call('TIME')[1] + seconds
   for i, key in ipairs(KEYS) do
     if i ~= 4 then redis.call('EXPIREAT', key, expires) end

@@ -4,6 +4,7 @@ import { asDroverError } from "../scripts.js";
 import { type CheckpointContext, checkpointKeys, LOAD } from "./context.js";
 import { baseOf, readRow } from "./row.js";
 import type { CheckpointState } from "./state.js";
+import { registerThread } from "./thread-index.js";
 import { ThreadView } from "./thread-view.js";
 
 /** A first load gets the last bodies with LRANGE, which is four times faster than what a script returns. */
@@ -29,6 +30,7 @@ type Reply = [
   olderFrom: number,
   older: Buffer[],
   hasEarlyWrites: number,
+  isRefreshed: number,
 ];
 
 /**
@@ -45,7 +47,14 @@ export async function loadCheckpoint(
   const keys = checkpointKeys(context, threadId);
   const refsFrom = known?.refs.length ?? 0;
   const from = known?.count ?? -WINDOW;
-  const args = [keys.head(namespace), id ?? "", refsFrom * 4, known?.from ?? "", WINDOW];
+  const args = [
+    keys.head(namespace),
+    id ?? "",
+    refsFrom * 4,
+    known?.from ?? "",
+    WINDOW,
+    context.retentionSeconds,
+  ];
   const [reply, bodies] = await transaction(
     context.redis,
     [keys.meta, keys.bodies, keys.refs, keys.log(namespace)],
@@ -53,8 +62,9 @@ export async function loadCheckpoint(
     from,
   );
   if (reply.length === 0) return emptyThread(known, namespace);
-  const [token, generation, count, records, refs, foundId, rows, writes, olderFrom, older, early] =
+  const [token, generation, count, records, refs, foundId, rows, writes, olderFrom, older, early, refreshed] =
     reply as Reply;
+  if (refreshed === 1) await registerThread(context, threadId);
   if (known !== undefined && known.generation !== generation.toString()) {
     return loadCheckpoint(context, threadId, namespace, id, undefined);
   }

@@ -128,7 +128,7 @@ async function interrupt(rounds: readonly number[]): Promise<void> {
 
 /** One tool call for each round; both are told to make it. */
 async function effect(rounds: readonly number[]): Promise<void> {
-  const effects = createEffects(redis, keys, await sharedLease(THREADS.effect), retention);
+  const effects = createEffects(redis, keys, await sharedLease(THREADS.effect));
   await Promise.all(
     rounds.map(async (round) => {
       const claim = await effects.claim(`:call-${round}`);
