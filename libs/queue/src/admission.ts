@@ -9,7 +9,6 @@ import {
   type Redactor,
   type RunRequest,
   runRequestSchema,
-  type Transition,
 } from "@drover/contracts";
 import { type Admitted, encodePayload, idempotencyConflict, type RunRef, type State } from "@drover/state";
 import { announce } from "./publisher.js";
@@ -41,6 +40,8 @@ export interface Accepted {
 
 /** How many runs travel in one pipeline. */
 const CHUNK = 500;
+/** How many pipelines may be under way. */
+const MOST_CHUNKS = 4;
 
 /**
  * Accepts runs: validated and redacted first, all of them, so that a bad one among many changes nothing. When
@@ -56,31 +57,36 @@ export async function admit(
   const prepared = requests.map((request, i) =>
     prepare(request, requests.length > 1 ? i : null, known, state, options),
   );
-  const accepted: Accepted[] = [];
+  const chunks: Prepared[][] = [];
+  for (let i = 0; i < prepared.length; i += CHUNK) chunks.push(prepared.slice(i, i + CHUNK));
+  // Redis works on some chunks while the next ones are encoded, where their order is certain.
+  const atOnce = leaveInOneFlight(state, prepared) ? MOST_CHUNKS : 1;
+  const flights: Promise<Accepted[]>[] = [];
   const announced: Promise<void>[] = [];
-  for (let i = 0; i < prepared.length; i += CHUNK) {
-    const chunk = prepared.slice(i, i + CHUNK);
-    const { mark, admitted } = await admitMarked(state, chunk);
-    accepted.push(
-      ...admitted.map(({ what, behind }, at) => ({
-        run: (chunk[at] as Prepared).run,
-        behind,
-        existed: what === "exists",
-      })),
-    );
-    // Redis works on this chunk while the next one is prepared.
+  for (const [i, chunk] of chunks.entries()) {
+    await flights[i - atOnce];
+    const flight = admitMarked(state, chunk);
+    flights.push(heard(flight.then(({ admitted }) => acceptedOf(chunk, admitted))));
     announced.push(
-      announceMarked(
-        state,
-        queue,
-        mark,
-        chunk,
-        admitted.map((a) => a.transition),
-      ),
+      heard(flight.then(({ mark, admitted }) => announceMarked(state, queue, mark, chunk, admitted))),
     );
   }
-  await Promise.all(announced);
-  return accepted;
+  const [accepted] = await Promise.all([Promise.all(flights), Promise.all(announced)]);
+  return accepted.flat();
+}
+
+/** The first failure is thrown; what fails beside it is no unhandled rejection. */
+function heard<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
+function acceptedOf(chunk: readonly Prepared[], admitted: readonly Admitted[]): Accepted[] {
+  return admitted.map(({ what, behind }, i) => ({
+    run: (chunk[i] as Prepared).run,
+    behind,
+    existed: what === "exists",
+  }));
 }
 
 async function announceMarked(
@@ -88,26 +94,34 @@ async function announceMarked(
   queue: RunQueue,
   mark: string,
   chunk: readonly Prepared[],
-  transitions: readonly Transition[],
+  admitted: readonly Admitted[],
 ): Promise<void> {
-  await announce(state, queue, transitions);
+  await announce(
+    state,
+    queue,
+    admitted.map(({ transition }) => transition),
+  );
   await state.marks.unmark(
     mark,
     chunk.map((p) => p.run),
   );
 }
 
+/** One connection keeps its order; the nodes of a Cluster have no common one, and a key is bound before its run. */
+function leaveInOneFlight(state: State, runs: readonly Prepared[]): boolean {
+  return !state.redis.isCluster && runs.every((p) => p.request.idempotencyKey === undefined);
+}
+
 /**
- * Marks the threads and binds the idempotency keys before anything is written for them. One connection keeps its
- * order, so that marks and runs without a key can leave in one flight; the nodes of a Cluster have no common order.
+ * Marks the threads and binds the idempotency keys before anything is written for them, in one flight with the
+ * runs where their order is certain.
  */
 async function admitMarked(
   state: State,
   chunk: readonly Prepared[],
 ): Promise<{ mark: string; admitted: Admitted[] }> {
   const marking = state.marks.mark(chunk.map((p) => p.run));
-  const hasKeys = chunk.some((p) => p.request.idempotencyKey !== undefined);
-  if (hasKeys || state.redis.isCluster) await Promise.all([marking, ...chunk.map((p) => bindKey(state, p))]);
+  if (!leaveInOneFlight(state, chunk)) await Promise.all([marking, ...chunk.map((p) => bindKey(state, p))]);
   const [mark, ...admitted] = await Promise.all([
     marking,
     ...chunk.map((p) => state.runs.admit(p.run, p.request, p.payload, p.hash)),
