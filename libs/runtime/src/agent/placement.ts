@@ -5,9 +5,11 @@ import type { AgentMiddleware } from "langchain";
  * the list in every place.
  *
  * outermost: around fallbacks and retries; sees one call for each model turn, and each tool call once.
- * inner (the default): inside them, around each single try. A unit of a limit is taken further inside still.
+ * inner (the default): inside them, around each single try: of a model call by wrapModelCall, of a tool call by
+ * wrapToolCall. A unit of a limit is taken further inside still.
+ * last: the innermost of the agent's own, whatever the order of the list: what marks a request as it will be sent.
  */
-export const PLACES = ["outermost", "inner"] as const;
+export const PLACES = ["outermost", "inner", "last"] as const;
 export type Place = (typeof PLACES)[number];
 
 export type MiddlewareEntry = AgentMiddleware | { place: Place; middleware: AgentMiddleware };

@@ -1,6 +1,6 @@
 import type { AgentMiddleware } from "langchain";
 import type { AgentDefinition } from "../agent/define-agent.js";
-import { middlewareOf, type Place, placeOf } from "../agent/placement.js";
+import { middlewareOf, PLACES, type Place, placeOf } from "../agent/placement.js";
 import { asksForApproval } from "../policy/approval-rules.js";
 import { plainSetting } from "./plain-setting.js";
 
@@ -29,6 +29,7 @@ type Hook = "beforeAgent" | "beforeModel" | "afterModel" | "afterAgent" | "wrapM
 const OWN: Readonly<Record<Place, string>> = {
   outermost: "the agent placed it outermost: it sees each turn and each call once",
   inner: "the agent's own, inside of fallbacks and retries: it sees each try",
+  last: "the agent placed it last: inside of all its others, it sees each try",
 };
 
 /** Everything that is in effect, in order; the counterpart in words of policy/compile.ts. */
@@ -57,7 +58,7 @@ function wraps(definition: AgentDefinition, moment: Moment, hook: Hook, place: P
 
 /** Hooks before run first to last, hooks after run last to first; those placed outermost stand first in the list. */
 function nodes(definition: AgentDefinition, moment: Moment, hook: Hook): Behaviour[] {
-  const list = [...own(definition, hook, "outermost"), ...own(definition, hook, "inner")];
+  const list = PLACES.flatMap((place) => own(definition, hook, place));
   const isAfter = hook.startsWith("after");
   const why = isAfter ? "hooks after run last to first" : "hooks before run first to last";
   return (isAfter ? list.reverse() : list).map(({ name }) => ({ moment, name, why }));
@@ -94,6 +95,7 @@ function aroundModel(definition: AgentDefinition): Behaviour[] {
       "inside of the fallback, and never for what the provider refused for good",
     ),
     ...wraps(definition, moment, "wrapModelCall", "inner"),
+    ...wraps(definition, moment, "wrapModelCall", "last"),
     ...behaviour(
       moment,
       "limit of model calls",
@@ -122,9 +124,10 @@ function afterModel(definition: AgentDefinition): Behaviour[] {
     own(definition, "afterModel", place)
       .reverse()
       .map(({ name }) => ({ moment, name, why: "hooks after run last to first" }) as const);
-  if (!asksForApproval(policy)) return [...afterOwn("inner"), ...afterOwn("outermost")];
+  const inside = [...afterOwn("last"), ...afterOwn("inner")];
+  if (!asksForApproval(policy)) return [...inside, ...afterOwn("outermost")];
   return [
-    ...afterOwn("inner"),
+    ...inside,
     ...behaviour(
       moment,
       "guards",
@@ -178,6 +181,7 @@ function aroundTool(definition: AgentDefinition): Behaviour[] {
       "after the last try: what is left becomes an answer or fails the run",
     ),
     ...wraps(definition, moment, "wrapToolCall", "inner"),
+    ...wraps(definition, moment, "wrapToolCall", "last"),
     ...behaviour(
       moment,
       "once",

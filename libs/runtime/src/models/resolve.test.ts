@@ -150,6 +150,20 @@ describe("what a spec may be", () => {
     expect(server.requests.at(-1)?.body).toMatchObject({ max_tokens: 50, stop_sequences: ["END"] });
   });
 
+  it.each([
+    ["gpt-4o", "openai"],
+    ["claude-sonnet-4-5", "anthropic"],
+  ])("takes the name alone where it tells whose model it is: %s", async (name, llmType) => {
+    const model = await resolveModel(name, {}, server.env);
+    expect(model._llmType()).toContain(llmType);
+  });
+
+  it("refuses a name that does not tell whose model it is", async () => {
+    await expect(resolveModel("our-model", {}, server.env)).rejects.toThrow(
+      'Model "our-model" names no provider, and its name does not tell whose it is; write provider:model',
+    );
+  });
+
   it("lets no caller swap the model through the run's configuration", async () => {
     server.use([{ text: "ok" }]);
     const model = await resolveModel("openai:gpt-4o", {}, server.env);

@@ -1,6 +1,7 @@
 import { DroverError } from "@drover/contracts";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { initChatModel } from "langchain";
+import { _inferModelProvider as providerOf } from "langchain/chat_models/universal";
 import { baseUrlFrom, type ModelOptions, parseModelOptions } from "./options.js";
 import { OTHER_PROVIDERS, OWN_PROVIDERS, type Provider } from "./provider.js";
 
@@ -11,7 +12,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type OfflineModels = (name: string) => BaseChatModel;
 
 /**
- * The chat model for LangChain's `provider:model` string; a model instance is given back as it is (its own retries
+ * The chat model for LangChain's `provider:model` string, or for a model's name alone where LangChain knows whose it is
+ * (`gpt-5-mini`, `claude-sonnet-4-5`); a model instance is given back as it is (its own retries
  * and timeout included, so it takes no options here). The model name may hold colons: `openai:llama3.1:8b`.
  *
  * No request is sent. The client never retries by itself, and gives up a request that brings nothing for
@@ -56,6 +58,7 @@ function instance(model: BaseChatModel, options: ModelOptions): BaseChatModel {
 
 function split(spec: string): { provider: string; model: string } {
   const colon = spec.indexOf(":");
+  if (colon < 0) return { provider: inferred(spec), model: spec.trim() };
   const provider = spec.slice(0, colon).trim();
   const model = spec.slice(colon + 1).trim();
   if (colon < 1 || provider === "" || model === "") {
@@ -65,6 +68,15 @@ function split(spec: string): { provider: string; model: string } {
     );
   }
   return { provider, model };
+}
+
+function inferred(model: string): string {
+  const provider = providerOf(model.trim());
+  if (provider !== undefined) return provider;
+  throw new DroverError(
+    "INVALID_AGENT",
+    `Model "${model}" names no provider, and its name does not tell whose it is; write provider:model, for example "openai:${model.trim() || "gpt-5-mini"}".`,
+  );
 }
 
 function offlineModel(name: string, offline: OfflineModels | undefined): BaseChatModel {

@@ -81,7 +81,7 @@ describe("what stands where", () => {
     expect(compiled([own("own", [])])).toEqual(["drover", "own", "drover gate"]);
   });
 
-  it("outermost sees a turn once, inner sees each try", async () => {
+  it("outermost sees a turn once, inner sees each try, last stands inside of all", async () => {
     const log: string[] = [];
     const model = fakeModel()
       .respond(Object.assign(new Error("busy"), { status: 503 }))
@@ -89,10 +89,14 @@ describe("what stands where", () => {
     const agent = await agentOf({
       model,
       policy: { modelRetry: { initialDelayMs: 1 } },
-      middleware: [own("inner", log), { place: "outermost", middleware: own("outer", log) }],
+      middleware: [
+        { place: "last", middleware: own("last", log) },
+        own("inner", log),
+        { place: "outermost", middleware: own("outer", log) },
+      ],
     });
     expect(await execute(agent, activationOf(), servicesInMemory())).toMatchObject({ output: "done" });
-    expect(log).toEqual(["outer", "inner", "inner"]);
+    expect(log).toEqual(["outer", "inner", "last", "inner", "last"]);
   });
 
   it("all six hooks of the agent's own run, with their state and their jumps", async () => {

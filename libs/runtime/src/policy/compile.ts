@@ -6,7 +6,7 @@ import {
 } from "langchain";
 import type { AgentDefinition } from "../agent/define-agent.js";
 import type { AgentModels } from "../agent/models.js";
-import { middlewareOf, placeOf } from "../agent/placement.js";
+import { middlewareOf, type Place, placeOf } from "../agent/placement.js";
 import { answerFormat } from "./answer-format.js";
 import { asksForApproval } from "./approval-rules.js";
 import { askForApproval, passGate } from "./approvals.js";
@@ -23,7 +23,7 @@ import { toolTries } from "./tool-tries.js";
  *
  *   outermost of the agent's own
  *   drover: fallback, retry · approval, guard, tool retry, tool errors    (one node after the model, if it asks)
- *   the agent's own
+ *   the agent's own, those placed last innermost
  *   drover gate: limits, redaction, shape of the answer · limits, once, redaction
  *
  * Without middleware of the agent's own around calls, the two of Drover's are one.
@@ -34,9 +34,8 @@ export function compilePolicy(
   tools: readonly string[],
 ): AgentMiddleware[] {
   const { policy, middleware = [] } = definition;
-  const at = (place: "outermost" | "inner") =>
-    middleware.filter((entry) => placeOf(entry) === place).map(middlewareOf);
-  const own = at("inner");
+  const at = (place: Place) => middleware.filter((entry) => placeOf(entry) === place).map(middlewareOf);
+  const own = [...at("inner"), ...at("last")];
   const isDynamic = middleware.map(middlewareOf).some((entry) => entry.wrapToolCall !== undefined);
   const todos = todoListOf(policy);
   const outer = {
