@@ -1,6 +1,6 @@
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client } from "@drover/queue";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFleet, type Fleet } from "./testing/processes.js";
 
 let server: RedisServer;
@@ -78,6 +78,52 @@ describe("a worker that is killed", () => {
       crashes: 3,
     });
     expect(await behind.result({ timeoutMs: 10_000 })).toMatchObject({ status: "success" });
+  }, 60_000);
+});
+
+describe("deliveries that nobody ordered", () => {
+  it("of an activation that runs, is over or is to come start nothing twice", async () => {
+    await Promise.all([fleet.start(), fleet.start()]);
+    const handle = await client.enqueueRun({ agent: "stepper", input: { id: "d", ms: 150 } });
+    const { tenant, threadId, runId } = handle;
+    const pointers = [1, 1, 1, 2, 3].map((seq, i) => ({ tenant, threadId, runId, seq, delivery: 100 + i }));
+    const deliver = () => client.queue.add(pointers.map((p) => ({ ...p, delayMs: 0, priority: 0 })));
+    await deliver();
+    await until(() => fleet.ledger().length === 2, "the second step began");
+    await deliver();
+    expect(await handle.result({ timeoutMs: 20_000 })).toMatchObject({ status: "success", seq: 1 });
+    await deliver();
+    const { redis, keys } = client.state;
+    const left = async () => [
+      ...(await redis.keys(`c${n}:{index}:claims:*`)),
+      ...(await redis.keys(`${keys.bull}:runs:${runId}-*`)),
+    ];
+    await until(async () => (await left()).length === 0, "all deliveries were dropped");
+    expect(fleet.ledger().map((line) => line.step)).toEqual(STEPS);
+  }, 60_000);
+});
+
+describe("a scope that is paused", () => {
+  it("keeps its runs when the worker dies that put them aside, and who lets them go on dies too", async () => {
+    const first = await fleet.start();
+    await client.pause("agent:stepper");
+    // Workers learn of it with their next sign of life.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const handles = await client.enqueueMany(
+      [1, 2, 3].map((i) => ({ agent: "stepper", input: { id: `p${i}`, ms: 0 } })),
+    );
+    const parked = () => client.state.workers.parked("agent:stepper", 10);
+    await until(async () => (await parked()).length === 3, "all were put aside");
+    first.kill("SIGKILL");
+    const dies = vi.spyOn(client.state.workers, "unpark").mockRejectedValue(new Error("died here"));
+    await expect(client.resume("agent:stepper")).rejects.toThrow("died here");
+    dies.mockRestore();
+    await client.resume("agent:stepper");
+    await fleet.start();
+    const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 30_000 })));
+    for (const run of runs) expect(run).toMatchObject({ status: "success", attempt: 1, crashes: 0 });
+    expect(fleet.ledger()).toHaveLength(3 * STEPS.length);
+    expect(await parked()).toEqual([]);
   }, 60_000);
 });
 

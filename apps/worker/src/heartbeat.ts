@@ -2,6 +2,9 @@ import { DroverError } from "@drover/contracts";
 import { memberOf, type State, type WorkerDescription } from "@drover/state";
 import { type ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
 
+/** Milliseconds that workers may take to reach a Redis that is back: they try again every two seconds at least. */
+const ALL_ARE_BACK_MS = 4000;
+
 export interface HeartbeatOptions {
   state: State;
   activeRuns: ActiveRuns;
@@ -29,8 +32,18 @@ export class Heartbeat {
   private ended = false;
   /** Milliseconds of this process's monotonic clock at the last answer. */
   private answeredAt = performance.now();
+  /** The same, when the connection to Redis was made again; infinite while there is none. */
+  private backAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly options: HeartbeatOptions) {}
+  constructor(private readonly options: HeartbeatOptions) {
+    const { redis } = options.state;
+    redis.on("close", () => {
+      this.backAt = Number.POSITIVE_INFINITY;
+    });
+    redis.on("ready", () => {
+      if (this.backAt === Number.POSITIVE_INFINITY) this.backAt = performance.now();
+    });
+  }
 
   get workerId(): string {
     return `${this.options.baseId}.${this.life}`;
@@ -39,6 +52,11 @@ export class Heartbeat {
   /** Milliseconds since Redis last answered. */
   get silenceMs(): number {
     return performance.now() - this.answeredAt;
+  }
+
+  /** Whether Redis is away, or came back so lately that other workers may not have reached it yet. */
+  get redisWasAway(): boolean {
+    return performance.now() - this.backAt < ALL_ARE_BACK_MS;
   }
 
   async start(): Promise<void> {

@@ -93,8 +93,26 @@ describe("a Redis that is away", () => {
     expect(await problem(enqueue("frozen", 0))).toMatchObject({ code: "NO_REDIS" });
     expect(Date.now() - asked).toBeLessThan(10_000);
     await server.kill("SIGCONT");
-    expect(await handle.result({ timeoutMs: 40_000 })).toMatchObject({ status: "success" });
+    expect(await handle.result({ timeoutMs: 40_000 })).toMatchObject({ status: "success", crashes: 0 });
   }, 60_000);
+
+  it("and comes back ends no worker: no run counts a crash, whoever reaches it first", async () => {
+    const own = new Client({ redisUrl: server.url, prefix: "back", commandTimeoutMs: 30_000 });
+    const two = createFleet(server.url, "back");
+    const settings = { DROVER_LEASE_MS: "3000" };
+    await Promise.all([two.start(settings), two.start(settings)]);
+    const handles = await own.enqueueMany(
+      Array.from({ length: 8 }, (_, i) => ({ agent: "stepper", input: { id: `o${i}`, ms: 700 } })),
+    );
+    await expect.poll(() => new Set(two.ledger().map((line) => line.pid)).size, { timeout: 20_000 }).toBe(2);
+    await server.kill();
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    await server.restart();
+    const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 60_000 })));
+    for (const run of runs) expect(run).toMatchObject({ status: "success", crashes: 0, attempt: 1 });
+    await own.close();
+    await two.end();
+  }, 90_000);
 });
 
 describe("a worker whose Redis is gone for good", () => {

@@ -147,6 +147,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     },
     answerReader(registry),
     (agent, action) => metrics.inc("drover_interrupts_expired_total", { agent, action }),
+    () => heartbeat.redisWasAway,
   );
   const messages = createMessages({
     config,

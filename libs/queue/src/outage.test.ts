@@ -28,6 +28,22 @@ it("a producer's calls wait while Redis restarts, up to their bound", async () =
   await client.close();
 });
 
+it("a result is waited for as long as its caller says, also where its subscription cannot be made", async () => {
+  const client = open(60_000);
+  const handle = await client.enqueueRun({ agent: "any", input: "waited for" });
+  await server.kill();
+  const asked = performance.now();
+  await expect(handle.result({ timeoutMs: 300 })).rejects.toMatchObject({ code: "RESULT_TIMEOUT" });
+  const stop = new AbortController();
+  const stopped = handle.result({ signal: stop.signal });
+  stop.abort();
+  await expect(stopped).rejects.toMatchObject({ code: "RESULT_TIMEOUT" });
+  expect(performance.now() - asked).toBeLessThan(5000);
+  await server.restart();
+  await expect(handle.result({ timeoutMs: 300 })).rejects.toMatchObject({ code: "RESULT_TIMEOUT" });
+  await client.close();
+});
+
 it("every call says readably that Redis stays away", async () => {
   const client = open(500);
   const { runId } = await client.enqueueRun({ agent: "any", input: "x" });

@@ -1,4 +1,4 @@
-import { DroverError, isFinal, type Run, type RunEvent } from "@drover/contracts";
+import { DroverError, isFinal, type Run, type RunEvent, type RunStatus } from "@drover/contracts";
 import { followEvents, type RunRef, type State, type Subscriptions, unknownRun } from "@drover/state";
 
 export interface ResultOptions {
@@ -28,25 +28,45 @@ export async function waitForResult(
 ): Promise<Run> {
   const timeout = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
   const stop = AbortSignal.any([...timeout, ...(signal ? [signal] : [])]);
-  const wake = await subscriptions.open(state.keys.thread(run.tenant, run.threadId).events(run.runId));
+  let last: RunStatus | null = null;
+  // Whatever waits for Redis, which may be away, waits no longer than the caller does.
+  const over = aborted(stop).then(() => Promise.reject(notYet(run, last)));
+  over.catch(() => {});
+  const opening = subscriptions.open(state.keys.thread(run.tenant, run.threadId).events(run.runId));
   try {
+    const wake = await Promise.race([over, opening]);
     for (;;) {
-      const found = await state.reader.run(run);
+      const found = await Promise.race([over, state.reader.run(run)]);
       if (!found) throw unknownRun(run.runId);
+      last = found.status;
       if (isFinal(found.status) || (stopAtInterrupt && found.status === "interrupted")) {
-        await untilIndexed(state, found);
+        await Promise.race([over, untilIndexed(state, found)]);
         return found;
       }
-      if (!(await wake.next(stop))) {
-        throw new DroverError(
-          "RESULT_TIMEOUT",
-          `Run ${run.runId} is still ${found.status}; it goes on. Ask for its result again later.`,
-        );
-      }
+      if (!(await wake.next(stop))) throw notYet(run, last);
     }
   } finally {
-    wake.close();
+    opening.then(
+      (wake) => wake.close(),
+      () => {},
+    );
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function notYet({ runId }: RunRef, status: RunStatus | null): DroverError {
+  return new DroverError(
+    "RESULT_TIMEOUT",
+    status === null
+      ? `Redis did not tell in time how run ${runId} stands; it goes on. Ask for its result again later.`
+      : `Run ${runId} is still ${status}; it goes on. Ask for its result again later.`,
+  );
 }
 
 /** Milliseconds that indexes get to learn what a thread's slot says; a crash in between is the sweeper's. */

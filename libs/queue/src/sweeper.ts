@@ -64,6 +64,8 @@ export class Sweeper {
     /** Makes what a policy decides about an approval whose time is over into what its graph takes. */
     private readonly read: AnswerReader = (_, answer) => answer,
     private readonly onExpired: ExpiryListener = () => {},
+    /** Whether Redis was away until a moment ago: who is overdue then did not die, it has not reached Redis yet. */
+    private readonly redisWasAway: () => boolean = () => false,
   ) {}
 
   /** The first part of a round alone: what people wait for must not wait for the other repairs. */
@@ -126,7 +128,7 @@ export class Sweeper {
       // Redis was away, for everyone: this worker's next heartbeat says that it lives.
       if (worker === this.worker()) continue;
       this.goneAt = performance.now();
-      taken += await takeOver(this.state, this.queue, worker, claims, true);
+      taken += await takeOver(this.state, this.queue, worker, claims, !this.redisWasAway());
       await this.state.workers.remove(worker, true);
     }
     return taken;

@@ -26,7 +26,13 @@ export class Subscriptions {
     readers.add(reader);
     this.readers.set(channel, readers);
     if (!this.ready.has(channel)) this.ready.set(channel, this.redis.subscribe(channel));
-    await this.ready.get(channel);
+    try {
+      await this.ready.get(channel);
+    } catch (error) {
+      readers.delete(reader);
+      this.ready.delete(channel);
+      throw error;
+    }
     return () => {
       readers.delete(reader);
       if (readers.size > 0 || this.readers.get(channel) !== readers) return;
