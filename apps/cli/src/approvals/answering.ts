@@ -27,10 +27,25 @@ export async function decide(
     await ready();
     const approval = await answerOne(connection, question, options, answerOf);
     cli.out.value(approval);
-    cli.out.line(`Approval ${approvalId} is answered. Run ${approval.runId} goes on.`);
+    cli.out.line(
+      `Approval ${approvalId} is ${inWords(answerOf(question))}. Run ${approval.runId} is on the queue again.`,
+    );
     await noteIfNobodyWorks(cli, connection);
     return undefined;
   });
+}
+
+const IN_WORDS: Readonly<Record<Decision["type"], string>> = {
+  approve: "approved",
+  edit: "approved with changes",
+  reject: "rejected",
+  respond: "answered",
+};
+
+/** What was decided, in the past tense; several decisions in their order, each word once. */
+function inWords(answer: ReturnType<AnswerOf>): string {
+  if ("value" in answer) return "answered";
+  return [...new Set(answer.decisions.map(({ type }) => IN_WORDS[type]))].join(" and ");
 }
 
 export async function answerOne(

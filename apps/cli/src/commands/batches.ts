@@ -11,7 +11,6 @@ import { withConnection } from "../connection.js";
 import type { ExitCode } from "../exit-codes.js";
 import { whole } from "../options.js";
 import { ago, count, counted, dollars, duration, moment, percent, rate, tokensOf } from "../output/format.js";
-import { doneOf } from "../output/progress.js";
 import { noteIfNobodyWorks } from "../working-fleet.js";
 
 const PAGE = 500;
@@ -94,7 +93,7 @@ async function list(cli: Cli, { limit }: { limit: number }): Promise<ExitCode | 
           { head: "Agent" },
           { head: "State", least: 9 },
           { head: "Runs", align: "right" },
-          { head: "Done", align: "right" },
+          { head: "Success", align: "right" },
           { head: "Failed", align: "right" },
           { head: "Waiting", align: "right" },
           { head: "Tokens", align: "right" },
@@ -136,12 +135,12 @@ async function show(cli: Cli, batchId: string): Promise<ExitCode | undefined> {
     const until = batch.finishedAt ?? Date.now();
     const isOver = batch.finishedAt !== null || counts.pending + counts.running > 0;
     const ms = batch.startedAt === null || !isOver ? 0 : until - batch.startedAt;
-    const done = doneOf({ batch, refused: 0 });
+    const ended = batch.total - counts.pending - counts.running - counts.interrupted;
     out.fields([
       ["batch", batch.batchId],
       ["agent", batch.agent],
       ["state", `${stateOf(batch)}${batch.sealed ? "" : " (more runs may be added)"}`],
-      ["runs", `${count(done)} of ${count(batch.total)} done`],
+      ["runs", `${count(ended)} of ${count(batch.total)} ended`],
       ...RUN_STATUSES.map((status): [string, string] => [
         `  ${status}`,
         counts[status] > 0 ? count(counts[status]) : "",
@@ -154,7 +153,7 @@ async function show(cli: Cli, batchId: string): Promise<ExitCode | undefined> {
       ["created", `${moment(batch.createdAt)} (${ago(batch.createdAt)})`],
       ["started", moment(batch.startedAt)],
       ["finished", moment(batch.finishedAt)],
-      ["took", ms > 0 ? `${duration(ms)}${done > 0 ? ` (${rate((done / ms) * 1000)})` : ""}` : ""],
+      ["took", ms > 0 ? `${duration(ms)}${ended > 0 ? ` (${rate((ended / ms) * 1000)})` : ""}` : ""],
       ["results", typeof batch.metadata.out === "string" ? batch.metadata.out : ""],
     ]);
     return undefined;
