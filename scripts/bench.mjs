@@ -8,6 +8,7 @@ import { setupOrExit } from "./setup.mjs";
 const BENCHMARKS = {
   throughput: "one worker against the same agent in one process, and against plain BullMQ",
   checkpoints: "size, round trips and times of a thread's checkpoints after 10, 100 and 300 turns",
+  memory: "bytes of Redis that a finished run of one model call takes, and what is left of it afterwards",
   policy: "checkpoints and runs a second of an agent with a full policy against the bare agent",
   approvals:
     "listing a page of 10,000 questions that wait, and deciding one, while a worker has free slots only",

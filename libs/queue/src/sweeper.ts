@@ -38,6 +38,8 @@ const FETCHED_ROUNDS = 10;
  */
 const SECOND_LOOK_MS = 30_000;
 const PAGE = 200;
+/** Runs that one round forgets at most. */
+const MOST_PURGED = 10_000;
 
 const TOO_LATE: ErrorInfo = {
   code: "DEADLINE_EXCEEDED",
@@ -85,7 +87,7 @@ export class Sweeper {
     this.note("share", await repairShares(this.state, this.queue, PAGE));
     this.note("deadline", await this.endOverdue(now));
     this.note("approval", await this.expireApprovals(now));
-    this.note("purge", await this.state.indexes.purge(now, PAGE));
+    this.note("purge", await this.purge(now));
   }
 
   private expireApprovals(now: number): Promise<number> {
@@ -94,6 +96,17 @@ export class Sweeper {
       limit: PAGE,
       onExpired: this.onExpired,
     });
+  }
+
+  /** What is over goes as fast as it comes, and a round still ends. */
+  private async purge(now: number): Promise<number> {
+    let purged = 0;
+    for (let page = 0; page < MOST_PURGED / PAGE; page += 1) {
+      const count = await this.state.indexes.purge(now, PAGE);
+      purged += count;
+      if (count < PAGE) break;
+    }
+    return purged;
   }
 
   private note(repair: Repair, count: number): void {
