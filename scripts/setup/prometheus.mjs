@@ -1,21 +1,19 @@
 import { join } from "node:path";
 import { SetupError } from "./system.mjs";
 
-/** What tests run: Prometheus, its checker of rules, and Alertmanager with its own. */
-export const TOOLS = ["prometheus", "promtool", "prometheus-alertmanager", "amtool"];
+/** What tests run: Prometheus, its checker of rules, and Alertmanager's. */
+export const TOOLS = ["prometheus", "promtool", "amtool"];
 /** Debian's packages that hold them. */
 const PACKAGES = ["prometheus", "prometheus-alertmanager"];
-/** The other names that they have elsewhere. */
-const ALSO = { "prometheus-alertmanager": "alertmanager" };
 
 const BY_HAND =
-  "put prometheus, promtool, alertmanager and amtool on the PATH (macOS: brew install prometheus alertmanager)";
+  "put prometheus, promtool and amtool on the PATH (macOS: brew install prometheus alertmanager)";
 
 /** Where tools are unpacked that the machine does not have. */
 export const toolsFolder = (root) => join(root, ".drover", "tools");
 
 /**
- * Makes sure that tests find Prometheus and Alertmanager: on the PATH, or unpacked from Debian's packages into
+ * Makes sure that tests find Prometheus, promtool and amtool: on the PATH, or unpacked from Debian's packages into
  * .drover/tools. They are not installed: that would start services of theirs, and needs root.
  *
  * @param {string} root
@@ -25,7 +23,7 @@ export async function findOrUnpackPrometheus(root, system) {
   const folder = toolsFolder(root);
   if (TOOLS.every((name) => isThere(name, folder, system))) return;
   if (!system.which("apt-get") || !system.which("dpkg-deb")) {
-    throw new SetupError(`Tests need Prometheus and Alertmanager: ${BY_HAND}`);
+    throw new SetupError(`Tests need Prometheus and its tools: ${BY_HAND}`);
   }
   system.say(`unpacking ${PACKAGES.join(" and ")} for tests (apt-get download)`);
   const unpack = [
@@ -49,8 +47,5 @@ export async function findOrUnpackPrometheus(root, system) {
 }
 
 function isThere(name, folder, system) {
-  const names = [name, ALSO[name]].filter(Boolean);
-  return (
-    system.exists(join(folder, "usr", "bin", name)) || names.some((one) => system.which(one) !== undefined)
-  );
+  return system.exists(join(folder, "usr", "bin", name)) || system.which(name) !== undefined;
 }

@@ -18,9 +18,9 @@ function debian(nth = 1, overrides = {}) {
   return system;
 }
 
-test("what is on the PATH is enough, also under its other name", async () => {
+test("what is on the PATH is enough", async () => {
   const system = machine();
-  for (const tool of ["prometheus", "promtool", "alertmanager", "amtool"]) system.programs.add(tool);
+  for (const tool of TOOLS) system.programs.add(tool);
   await findOrUnpackPrometheus("/project", system);
   expect(system.ran).toEqual([]);
 });

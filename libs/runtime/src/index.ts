@@ -3,6 +3,7 @@ export {
   type AgentSpec,
   defineAgent,
   isAgentDefinition,
+  toolNamesOf,
 } from "./agent/define-agent.js";
 export type { ModelSpec, ModelWithOptions } from "./agent/model-spec.js";
 export type { MiddlewareEntry, Place } from "./agent/placement.js";

@@ -10,6 +10,8 @@ export interface Metrics {
   inc<N extends NameOf<"counter">>(name: N, labels: LabelsOf<N>, by?: number): void;
   /** Records one observation in a histogram. Records nothing for NaN and infinities. */
   observe<N extends NameOf<"histogram">>(name: N, labels: LabelsOf<N>, value: number): void;
+  /** Exports a histogram as empty: to Prometheus one that appears with its first observation has not grown. */
+  zero<N extends NameOf<"histogram">>(name: N, labels: LabelsOf<N>): void;
   /** Sets a gauge. A gauge that was never set is not exported. */
   set<N extends NameOf<"gauge">>(name: N, labels: LabelsOf<N>, value: number): void;
   /** Exports these gauges no more, until they are set again. */
@@ -73,6 +75,9 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     },
     observe(name, labels, value) {
       if (Number.isFinite(value)) histograms.get(name)?.observe(boundLabels(name, labels), value);
+    },
+    zero(name, labels) {
+      histograms.get(name)?.zero(boundLabels(name, labels));
     },
     set(name, labels, value) {
       gauges.get(name)?.set(boundLabels(name, labels), value);

@@ -43,6 +43,16 @@ describe("the alerts", () => {
     expect(code).toBe(0);
   });
 
+  it("reach somebody: Alertmanager's example is valid, and knows where critical ones go", async () => {
+    const config = fileURLToPath(new URL("../../../../infra/alertmanager/alertmanager.yml", import.meta.url));
+    expect(await runTool("amtool", ["check-config", config])).toMatchObject({ code: 0 });
+    const route = ["config", "routes", "test", `--config.file=${config}`, "severity=critical"];
+    expect(await runTool("amtool", route)).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^webhook$/m),
+    });
+  });
+
   it("are quiet before there is a reason, fire while there is one, and resolve", async () => {
     const folder = mkdtempSync(join(tmpdir(), "drover-alerts-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -6,15 +6,12 @@ import { fileURLToPath } from "node:url";
 /** Where set-up for tests unpacks what a machine does not have: scripts/setup/prometheus.mjs. */
 const unpacked = fileURLToPath(new URL("../../../../.drover/tools/usr/bin", import.meta.url));
 
-type Tool = "prometheus" | "promtool" | "alertmanager" | "amtool";
+type Tool = "prometheus" | "promtool" | "amtool";
 
 /** The path of a tool. Throws with what to type where it is nowhere. */
 export function toolPath(tool: Tool): string {
-  const names = tool === "alertmanager" ? ["prometheus-alertmanager", tool] : [tool];
   const folders = [unpacked, ...(process.env.PATH ?? "").split(delimiter).filter(Boolean)];
-  const found = names
-    .flatMap((name) => folders.map((folder) => join(folder, name)))
-    .find((path) => existsSync(path));
+  const found = folders.map((folder) => join(folder, tool)).find((path) => existsSync(path));
   if (found) return found;
   throw new Error(`There is no ${tool}. \`npm test\` unpacks it before the tests; or put it on the PATH.`);
 }
