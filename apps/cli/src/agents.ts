@@ -26,6 +26,14 @@ export async function redactorOf(
   return (agent) => redactors.get(agent) ?? NO_REDACTION;
 }
 
+/** How to connect where a person's words may be written. Without words nothing is loaded, which takes a while. */
+export async function withRules(
+  config: CliConfig,
+  words: string | undefined,
+): Promise<{ redactorOf?: (agent: string) => Redactor }> {
+  return words === undefined ? {} : { redactorOf: await redactorOf(config, await localAgents(config)) };
+}
+
 /** Throws UNKNOWN_AGENT unless the project has the agent or a worker ever announced it. */
 export async function assertKnown(name: string, agents: AgentRegistry | null, client: Client): Promise<void> {
   const here = agents?.list().map((agent) => agent.name) ?? [];

@@ -1,6 +1,6 @@
 import { DroverError, type Redaction, type Redactor } from "@drover/contracts";
 import { createRedactor } from "@drover/redaction";
-import type { LoadedAgent } from "@drover/runtime";
+import { type LoadedAgent, piiRulesOf } from "@drover/runtime";
 
 export interface RedactorsOptions {
   /** Keys the hashes of the strategy `hash`; the same in every process. */
@@ -17,8 +17,9 @@ export function redactorsOf(
   { hashKey, onRedaction }: RedactorsOptions = {},
 ): Map<string, Redactor> {
   const redactors = new Map<string, Redactor>();
-  for (const { name, definition } of agents) {
-    const rules = definition?.policy.pii ?? [];
+  for (const agent of agents) {
+    const { name } = agent;
+    const rules = piiRulesOf(agent);
     if (rules.length === 0) continue;
     try {
       redactors.set(

@@ -12,6 +12,7 @@ import {
 } from "@drover/contracts";
 import { type Admitted, encodePayload, idempotencyConflict, type RunRef, type State } from "@drover/state";
 import { announce } from "./publisher.js";
+import { redactedRequest } from "./redacted-request.js";
 import type { RunQueue } from "./run-queue.js";
 
 export interface AdmissionOptions {
@@ -157,13 +158,7 @@ function prepare(
       `${what} has a concurrencyLimit and no concurrencyKey that it could hold for; name one.`,
     );
   }
-  const redactor = options.redactorOf(parsed.agent);
-  const request: AcceptedRequest = {
-    ...parsed,
-    input: redactor.value(parsed.input, "input"),
-    context: redactor.value(parsed.context, "input"),
-    metadata: redactor.value(parsed.metadata, "metadata"),
-  };
+  const request = redactedRequest(parsed, options.redactorOf(parsed.agent));
   const payload = encodePayload(
     { input: request.input, context: request.context },
     { bytes: options.maxPayloadBytes, what: "The input" },

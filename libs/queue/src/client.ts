@@ -77,6 +77,7 @@ export class Client {
   readonly approvals: ApprovalsClient;
   /** Webhooks of this tenant that could not be posted. */
   readonly failedWebhooks: FailedWebhooks;
+  private readonly redactorOf: (agent: string) => Redactor;
   private readonly connections: Redis[] = [];
   private readonly subscriptions: Subscriptions;
   private isReady = false;
@@ -100,6 +101,7 @@ export class Client {
       return redis;
     };
     this.tenant = options.tenant ?? DEFAULT_TENANT;
+    this.redactorOf = options.redactorOf ?? (() => NO_REDACTION);
     this.state = openState({
       redis: open("producer"),
       prefix: options.prefix,
@@ -128,7 +130,7 @@ export class Client {
       requests.map((request) => this.ofTenant(request)),
       {
         maxPayloadBytes: this.options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD,
-        redactorOf: this.options.redactorOf ?? (() => NO_REDACTION),
+        redactorOf: this.redactorOf,
         knownAgents: () => this.knownAgents(),
       },
     ).catch(rethrow);
@@ -153,7 +155,7 @@ export class Client {
   }
 
   async cancelRun(runId: string, reason?: string): Promise<void> {
-    await cancelRun(this.state, this.queue, await this.state.indexes.locate(runId, this.tenant), reason);
+    await this.cancel(await this.state.indexes.locate(runId, this.tenant), reason);
   }
 
   /** Takes a run that ended out of every list. Its batch still counts it. Throws UNKNOWN_RUN, ILLEGAL_TRANSITION. */
@@ -173,7 +175,8 @@ export class Client {
   async openBatch(request: BatchRequest): Promise<Batch> {
     const parsed = parseOrThrow(batchRequestSchema, { tenant: this.tenant, ...request }, "The batch");
     const batchId = parsed.batchId ?? newBatchId();
-    await this.state.batches.open({ ...parsed, batchId }).catch(rethrow);
+    const metadata = this.redactorOf(parsed.agent).value(parsed.metadata, "metadata");
+    await this.state.batches.open({ ...parsed, metadata, batchId }).catch(rethrow);
     return this.batch(batchId);
   }
 
@@ -209,7 +212,7 @@ export class Client {
     await this.batch(batchId);
     await this.state.batches.flag(batchId, "cancelled", true);
     return forEachOfBatch(this.state, batchId, this.tenant, ["pending", "running", "interrupted"], (run) =>
-      cancelRun(this.state, this.queue, run, reason),
+      this.cancel(run, reason),
     );
   }
 
@@ -274,8 +277,12 @@ export class Client {
   }
 
   private handle(ref: RunRef, behind: string | null): RunHandle {
-    const cancel = (run: RunRef, reason?: string) => cancelRun(this.state, this.queue, run, reason);
+    const cancel = (run: RunRef, reason?: string) => this.cancel(run, reason);
     return createHandle(this.state, this.subscriptions, ref, behind, cancel);
+  }
+
+  private cancel(run: RunRef, reason?: string): Promise<void> {
+    return cancelRun(this.state, this.queue, run, { reason, redactorOf: this.redactorOf });
   }
 
   private async read(ids: readonly string[], withOutput: boolean): Promise<Run[]> {

@@ -101,9 +101,19 @@ export async function handleMessage(
 
 /** The agent whose rules and tools the message needs; null where it needs none. */
 async function agentOf({ state }: InboxContext, message: AcceptedMessage): Promise<string | null> {
-  if (message.type === "run.start") return message.request.agent;
-  if (message.type !== "run.resume") return null;
-  return (await getApproval(state, await approvalIdOf(state, message), message.tenant)).agent;
+  switch (message.type) {
+    case "run.start":
+      return message.request.agent;
+    case "run.resume":
+      return (await getApproval(state, await approvalIdOf(state, message), message.tenant)).agent;
+    case "run.cancel": {
+      if (message.reason === undefined) return null;
+      const run = await state.indexes.locate(message.runId, message.tenant);
+      return (await state.reader.run(run, false))?.agent ?? null;
+    }
+    case "run.retry":
+      return null;
+  }
 }
 
 async function act(context: InboxContext, message: AcceptedMessage, service: string | null): Promise<void> {
@@ -124,7 +134,8 @@ async function act(context: InboxContext, message: AcceptedMessage, service: str
     }
     case "run.cancel": {
       const run = await state.indexes.locate(message.runId, tenant);
-      await cancelRun(state, queue, run, message.reason, id);
+      const { redactorOf } = admission;
+      await cancelRun(state, queue, run, { reason: message.reason, redactorOf, messageId: id });
       return tellAdmitted(context, message, run);
     }
     case "run.retry": {

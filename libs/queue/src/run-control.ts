@@ -1,4 +1,4 @@
-import type { ErrorInfo, RunStatus } from "@drover/contracts";
+import type { ErrorInfo, Redactor, RunStatus } from "@drover/contracts";
 import { memberOf, type RunRef, refOf, type State } from "@drover/state";
 import { change, wake } from "./publisher.js";
 import type { RunQueue } from "./run-queue.js";
@@ -15,6 +15,14 @@ export function scopesOf(run: { tenant: string; agent: string; batchId: string |
   return scopes;
 }
 
+export interface Cancelling {
+  /** Why, in words of a person. Default: on request. */
+  reason?: string | undefined;
+  /** What to take out of the reason before it is written. Left out where the words are Drover's own. */
+  redactorOf?: (agent: string) => Redactor;
+  messageId?: string;
+}
+
 /**
  * Ends a run: at once where no worker has it, else its worker is told and stops within a second. The same message a
  * second time changes nothing.
@@ -23,10 +31,13 @@ export async function cancelRun(
   state: State,
   queue: RunQueue,
   run: RunRef,
-  reason = "Cancelled on request.",
-  messageId = "",
+  { reason, redactorOf, messageId = "" }: Cancelling,
 ): Promise<void> {
-  const error: ErrorInfo = { code: "CANCELLED", message: reason };
+  const error: ErrorInfo = { code: "CANCELLED", message: reason ?? "Cancelled on request." };
+  if (reason !== undefined && redactorOf !== undefined) {
+    const found = await state.reader.run(run, false);
+    if (found) error.message = redactorOf(found.agent).text(reason, "error");
+  }
   const { worker } = await change(state, queue, run, () => state.runs.cancel(run, error, messageId));
   if (worker) await state.workers.askToStop(worker, memberOf(run));
 }

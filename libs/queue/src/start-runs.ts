@@ -41,7 +41,7 @@ async function stopReplaced(
   run: Accepted["run"],
   reason: string,
 ): Promise<void> {
-  await cancelRun(state, queue, run, reason).catch((error: unknown) => {
+  await cancelRun(state, queue, run, { reason }).catch((error: unknown) => {
     // A run that ended by itself meanwhile needs no cancelling.
     if (!isDroverError(error, "ILLEGAL_TRANSITION")) throw error;
   });

@@ -15,7 +15,7 @@ export { execute } from "./execute/execute.js";
 export type { Services } from "./execute/services.js";
 export type { FleetPolicy } from "./fleet/read.js";
 export { type AgentRegistry, type LoadOptions, loadAgents, registryOf } from "./load/load-agents.js";
-export { type LoadedAgent, loadDefinition } from "./load/loaded-agent.js";
+export { type LoadedAgent, loadDefinition, piiRulesOf } from "./load/loaded-agent.js";
 export * from "./models/index.js";
 export * from "./offline/index.js";
 export { type Reconcile, type Reconciled, withReconcile } from "./policy/once.js";

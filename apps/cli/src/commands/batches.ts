@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type Batch, RUN_STATUSES, type RunStatus } from "@drover/contracts";
 import type { Client } from "@drover/queue";
 import { type Command, Option } from "commander";
+import { withRules } from "../agents.js";
 import { lineOf, type ResultLine } from "../batch/result-line.js";
 import { scoreBatch } from "../batch/score.js";
 import { printRows } from "../batch/summary.js";
@@ -223,7 +224,7 @@ async function cancel(
   batchId: string,
   { reason }: { reason?: string },
 ): Promise<ExitCode | undefined> {
-  return withConnection(cli, {}, async ({ client }) => {
+  return withConnection(cli, await withRules(cli.config, reason), async ({ client }) => {
     const cancelled = await client.cancelBatch(batchId, reason);
     cli.out.value({ batchId, cancelled });
     cli.out.line(`${counted(cancelled, "run")} of ${batchId} cancelled.`);

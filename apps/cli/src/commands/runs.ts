@@ -1,5 +1,6 @@
 import { RUN_STATUSES, type Run, type RunStatus } from "@drover/contracts";
 import { type Command, Option } from "commander";
+import { withRules } from "../agents.js";
 import { act, type Cli } from "../cli.js";
 import { withConnection } from "../connection.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
@@ -120,7 +121,7 @@ async function cancel(
   runIds: string[],
   { reason }: { reason?: string },
 ): Promise<ExitCode | undefined> {
-  return withConnection(cli, {}, async ({ client }) =>
+  return withConnection(cli, await withRules(cli.config, reason), async ({ client }) =>
     forEach(cli, runIds, "cancelled", (runId) => client.cancelRun(runId, reason)),
   );
 }

@@ -12,11 +12,17 @@ export interface WorkerProcess {
   process: ChildProcess;
   /** What it logged, parsed. */
   logs: Record<string, unknown>[];
+  /** What it wrote to standard error so far. */
+  stderr(): string;
+  /** Where its /metrics answers. */
+  url(): string;
   kill(signal: NodeJS.Signals): void;
   exited: Promise<number | null>;
 }
 
 export interface Fleet {
+  /** Where the agents note what they did to the world. */
+  ledgerFile: string;
   ledger: () => Record<string, unknown>[];
   start(env?: Record<string, string>): Promise<WorkerProcess>;
   /** Kills every worker; others may be started after it. */
@@ -36,6 +42,7 @@ export function createFleet(redisUrl: string, prefix: string, root = project): F
     await Promise.all(workers.map((worker) => worker.exited));
   };
   return {
+    ledgerFile,
     ledger: () =>
       readFileSync(ledgerFile, "utf8")
         .split("\n")
@@ -64,6 +71,8 @@ export function createFleet(redisUrl: string, prefix: string, root = project): F
         pid: child.pid ?? 0,
         process: child,
         logs,
+        stderr: () => stderr,
+        url: () => String(logs.find((line) => line.msg === "worker ready")?.url),
         kill: (signal) => child.kill(signal),
         exited,
       };

@@ -33,7 +33,8 @@ export function detectIban(text: string): Match[] {
 }
 
 const SEPARATOR = 36;
-const OTHER = 37;
+const HYPHEN = 37;
+const OTHER = 38;
 
 /**
  * What each character counts: a digit itself, a letter 10 to 35. Candidates can overlap thirtyfold, and numbers are
@@ -46,7 +47,8 @@ function valuesOf(text: string): Uint8Array {
     const letter = code | 32;
     if (code >= 48 && code <= 57) values[at] = code - 48;
     else if (letter >= 97 && letter <= 122 && code < 128) values[at] = letter - 87;
-    else values[at] = code === 32 || code === 45 || code === 46 || code === 0xa0 ? SEPARATOR : OTHER;
+    else if (code === 45) values[at] = HYPHEN;
+    else values[at] = code === 32 || code === 46 || code === 0xa0 ? SEPARATOR : OTHER;
   }
   return values;
 }
@@ -55,10 +57,14 @@ function isAbove(values: Uint8Array, at: number, most: number): boolean {
   return (values[at] ?? OTHER) > most;
 }
 
-/** Where the IBAN that begins at `start` ends; one separator may stand between two characters, never two. */
+/**
+ * Where the IBAN that begins at `start` ends; one separator may stand between two characters, never two. Hyphens part
+ * groups of four: one UUID in ten thousand has a country, a length and a checksum that fit.
+ */
 function ibanEnd(values: Uint8Array, start: number, length: number): number | undefined {
   let body = 0;
   let taken = 0;
+  let hyphens = 0;
   let at = start;
   for (; taken < length; at++) {
     const value = values[at] ?? OTHER;
@@ -66,7 +72,9 @@ function ibanEnd(values: Uint8Array, start: number, length: number): number | un
       if (taken >= 4) body = withValue(body, value);
       taken++;
     } else if (value === OTHER || isAbove(values, at + 1, 35)) return undefined;
+    else if (value === HYPHEN && taken !== 4 * ++hyphens) return undefined;
   }
+  if (hyphens > 0 && hyphens !== Math.ceil(length / 4) - 1) return undefined;
   for (let head = start; head < start + 4; head++) body = withValue(body, values[head] ?? 0);
   return body % 97 === 1 ? at : undefined;
 }

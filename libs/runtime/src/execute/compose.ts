@@ -4,11 +4,13 @@ import { RunControl } from "@langchain/langgraph";
 import type { LoadedAgent } from "../load/loaded-agent.js";
 import { FirstToken } from "./first-token.js";
 import { ModelCallbacks } from "./model-callbacks.js";
+import { redactEveryModelCall } from "./redacted-calls.js";
 import { RUN_KEY, type RunContext } from "./run-context.js";
 import { reviveContext } from "./runtime-context.js";
 import type { Services } from "./services.js";
 import { StampedSaver } from "./stamped-saver.js";
 import type { StepClock } from "./step-clock.js";
+import { tracersFor } from "./tracing.js";
 import type { UsageMeter } from "./usage-meter.js";
 
 /** LangGraph's key for a checkpointer of one call: the graph itself is shared by all runs. (A test guards it.) */
@@ -38,6 +40,7 @@ export function compose(
 ): ComposedRun {
   // Many runs listen to one drain, and many steps to one signal: more than ten is no leak here.
   setMaxListeners(0, services.drain, services.signal);
+  redactEveryModelCall();
   const control = new RunControl();
   const drain = () => control.requestDrain("the worker is shutting down");
   if (services.drain.aborted) drain();
@@ -47,7 +50,7 @@ export function compose(
     activation,
     services,
     context,
-    callbacks: [usage, ...firstToken(activation, services)],
+    callbacks: [usage, ...firstToken(activation, services), ...tracersFor(services)],
     answers: usage.answers,
     stop: (reason) => clock.end(reason),
   };

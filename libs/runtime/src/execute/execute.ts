@@ -1,6 +1,6 @@
 import type { Activation, InterruptQuestion, Outcome } from "@drover/contracts";
 import type { CompiledGraph } from "../agent/compiled-graph.js";
-import type { LoadedAgent } from "../load/loaded-agent.js";
+import { type LoadedAgent, piiRulesOf } from "../load/loaded-agent.js";
 import { termsFor } from "../policy/approval-rules.js";
 import { outcomeOfError } from "./classify.js";
 import { type ComposedRun, compose } from "./compose.js";
@@ -47,7 +47,7 @@ async function invoke(
   activation: Activation,
   services: Services,
 ): Promise<Ended> {
-  const hasRules = (agent.definition?.policy.pii.length ?? 0) > 0;
+  const hasRules = piiRulesOf(agent).length > 0;
   return follow(await graph.stream(input, run.config), publisher(activation, services, hasRules));
 }
 

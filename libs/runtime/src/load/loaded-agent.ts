@@ -18,9 +18,9 @@ export interface LoadedAgent {
   /** The definition's; for a graph without one, the first 12 digits of its file's SHA-256. */
   readonly version: string;
   readonly description: string | undefined;
-  /** Undefined for a graph that was not made by `defineAgent`: it has no policy. */
+  /** Undefined for a graph that was not made by `defineAgent`: it has no policy but the fleet's PII rules. */
   readonly definition: AgentDefinition | undefined;
-  /** The policy of the fleet that the definition's was put under. */
+  /** The policy of the fleet, which the definition's was put under. */
   readonly fleet?: FleetPolicy | undefined;
   /** Supersteps of one activation; undefined leaves it to the graph. */
   readonly recursionLimit: number | undefined;
@@ -30,6 +30,13 @@ export interface LoadedAgent {
    */
   compile(config?: Record<string, unknown>): Promise<CompiledGraph>;
 }
+
+/** The PII rules in force for an agent: its policy's, or the fleet's where it has no policy. */
+export function piiRulesOf({ definition, fleet }: LoadedAgent): readonly PiiRule[] {
+  return definition?.policy.pii ?? fleet?.ceilings.pii ?? [];
+}
+
+type PiiRule = AgentDefinition["policy"]["pii"][number];
 
 interface Origin {
   root: string;
@@ -62,6 +69,7 @@ export async function toLoadedAgent(exported: unknown, origin: Origin): Promise<
     version: await contentVersion(resolve(origin.root, entry.file)),
     description: entry.description,
     definition: undefined,
+    fleet: origin.fleet,
     recursionLimit: undefined,
     compile: async (config) =>
       perRun && config ? graphOf(await (exported as GraphFunction)(config)) : graph,

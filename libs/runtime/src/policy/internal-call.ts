@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseMessage } from "@langchain/core/messages";
+import { withRedactedMessages } from "../execute/redacted-calls.js";
 import type { RunContext } from "../execute/run-context.js";
 import { passesThrough, toModelCallError } from "./failures.js";
 import { takeModelUnit } from "./limits.js";
@@ -33,7 +34,7 @@ export function askModel<T>(
     services.signal.throwIfAborted();
     if (await takeModelUnit(policy, run)) return undefined;
     try {
-      return await ask(model, sent, config);
+      return await withRedactedMessages(() => ask(model, sent, config));
     } catch (error) {
       if (passesThrough(error, services.signal)) throw error;
       throw toModelCallError(error);

@@ -1,6 +1,7 @@
 import { DroverError, type RedactionPlace } from "@drover/contracts";
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { WrapModelCallHook } from "langchain";
+import { withRedactedMessages } from "../execute/redacted-calls.js";
 import { type RunContext, runOf } from "../execute/run-context.js";
 import { assertUsable, endReason } from "../models/index.js";
 import { type AnswerFormat, isWrongShape, MOST_CORRECTIONS } from "./answer-format.js";
@@ -38,7 +39,8 @@ export function modelGate(policy: EffectivePolicy, format: AnswerFormat | undefi
       run.services.signal.throwIfAborted();
       const reached = await takeModelUnit(policy, run);
       if (reached) return limitReached(reached);
-      const answer = await call(() => handler({ ...sent, messages } as typeof request), run);
+      const ask = () => withRedactedMessages(() => handler({ ...sent, messages } as typeof request));
+      const answer = await call(ask, run);
       if (!isWrongShape(answer)) return redacted(answer, run);
       const given = run.answers.get(String(request.runtime.configurable?.checkpoint_ns));
       if (given && endReason(given) !== "completed") return redacted(withoutCutOffCalls(given), run);

@@ -56,7 +56,11 @@ function parsedOrText(text: string): unknown {
 }
 
 function answer(reply: ProviderReply, request: ProviderRequest): unknown {
-  const content: unknown[] = reply.text === undefined ? [] : [{ type: "text", text: reply.text }];
+  const content: unknown[] = [];
+  if (reply.thinking) {
+    content.push({ type: "thinking", thinking: reply.thinking.text, signature: reply.thinking.signature });
+  }
+  if (reply.text !== undefined) content.push({ type: "text", text: reply.text });
   for (const { id, name, args } of toolCallsOf(reply, request)) {
     content.push({ type: "tool_use", id, name, input: parsedOrText(args) });
   }
@@ -75,6 +79,12 @@ function frames(reply: ProviderReply, request: ProviderRequest): string[] {
   const counts = usage(reply);
   event("message_start", { message: message(request, [], null, { ...counts, output_tokens: 0 }) });
   let index = 0;
+  if (reply.thinking) {
+    const deltas = pieces(reply.thinking.text).map((thinking) => ({ type: "thinking_delta", thinking }));
+    const { signature } = reply.thinking;
+    const signed = { type: "signature_delta", signature };
+    block(index++, { type: "thinking", thinking: "", signature: "" }, [...deltas, signed]);
+  }
   if (reply.text !== undefined) {
     const deltas = pieces(reply.text).map((text) => ({ type: "text_delta", text }));
     block(index++, { type: "text", text: "" }, deltas);

@@ -34,6 +34,8 @@ export interface ScriptedToolCall {
 
 export interface ProviderReply {
   text?: string;
+  /** Anthropic only: a block of thinking in front of the text, with its signature. */
+  thinking?: { text: string; signature: string };
   toolCalls?: ScriptedToolCall[];
   /**
    * Default: as the content suggests. `refusal` sends the text as each provider sends a refusal; Anthropic has no
