@@ -35,6 +35,8 @@ export const workerSettings = z.object({
   DROVER_DRAIN_MS: whole(0, 3_600_000, 25_000),
   /** Milliseconds that one activation of a run may take. */
   DROVER_RUN_TIMEOUT_MS: whole(1000, 86_400_000, 3_600_000),
+  /** Milliseconds for which work may wait without being taken before this worker says that it is not healthy. */
+  DROVER_STALL_MS: whole(1000, 600_000, 45_000),
   /** How often a run may end its worker before it is set aside. */
   DROVER_MAX_CRASHES: whole(1, 100, 3),
   /** Port of /metrics, /healthz and /readyz; 0 takes a free one. */
@@ -80,6 +82,7 @@ export interface WorkerConfig {
   leaseMs: number;
   drainMs: number;
   runTimeoutMs: number;
+  stallMs: number;
   maxCrashes: number;
   metricsPort: number;
   metricsHost: string;
@@ -108,6 +111,7 @@ export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
     leaseMs: s.DROVER_LEASE_MS,
     drainMs: s.DROVER_DRAIN_MS,
     runTimeoutMs: s.DROVER_RUN_TIMEOUT_MS,
+    stallMs: s.DROVER_STALL_MS,
     maxCrashes: s.DROVER_MAX_CRASHES,
     metricsPort: s.DROVER_METRICS_PORT,
     metricsHost: s.DROVER_METRICS_HOST,

@@ -28,6 +28,7 @@ import { unknownAgent, type WorkerContext } from "./context.js";
 import { countNews } from "./count-news.js";
 import { FLEET_GAUGES_MS, FleetGauges } from "./fleet-gauges.js";
 import { Heartbeat } from "./heartbeat.js";
+import { Liveness } from "./liveness.js";
 import { answerReader, createMessages } from "./messages.js";
 import { giveAllBack, Orphans } from "./orphans.js";
 import { redactorsOf } from "./redactors.js";
@@ -74,7 +75,6 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   const activeRuns = new ActiveRuns();
   const startedAt = Date.now();
   let pauses: ReadonlySet<string> = new Set();
-  let progressAt = performance.now();
 
   const heartbeat = new Heartbeat({
     state,
@@ -125,17 +125,26 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     logger,
     complaints,
     metrics,
-    onProgress: () => {
-      progressAt = performance.now();
-    },
+    onProgress: () => liveness.left(),
   };
 
   const consumer = new Consumer({
     redis: connections.consumer,
     keys: state.keys,
     concurrency: config.concurrency,
-    handle: (pointer, readyAt) => work(context, pointer, readyAt),
+    handle: (pointer, readyAt) => {
+      liveness.took();
+      return work(context, pointer, readyAt);
+    },
     onError: (error) => complaints.say(logger.error, "a delivery failed", error),
+  });
+  const liveness = new Liveness({
+    ...config,
+    active: () => activeRuns.size,
+    silenceMs: () => heartbeat.silenceMs,
+    isTaking: () => consumer.isRunning && !activeRuns.drain.signal.aborted,
+    isConnected: () => connections.consumer.status === "ready",
+    waiting: async () => ((await queue.isPaused()) ? 0 : (await queue.counts()).waiting),
   });
   const sweeper = new Sweeper(
     state,
@@ -189,22 +198,11 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     metrics,
     port: config.metricsPort,
     host: config.metricsHost,
-    checks: {
-      health: {
-        lease: () => ({
-          ok: heartbeat.silenceMs < 4 * config.leaseMs,
-          reason: "Redis has not answered the heartbeat",
-        }),
-        progress: () => ({
-          ok: activeRuns.size < config.concurrency || performance.now() - progressAt < config.runTimeoutMs,
-          reason: "all slots are taken and no run has ended for longer than a run may take",
-        }),
-      },
-      ready: { taking: () => ({ ok: consumer.isRunning && !activeRuns.drain.signal.aborted }) },
-    },
+    checks: liveness.checks,
   });
   consumer.start();
   messages.start();
+  liveness.start();
   logger.info(
     { agents: Object.keys(versions), concurrency: config.concurrency, url: probes.url },
     "worker ready",
@@ -220,7 +218,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     clearInterval(slots);
     unwatch();
     STALE_WRITES.unsubscribe(onStaleWrite);
-    await Promise.all([sweeping.stop(), rescuing.stop(), tidying.stop(), measuring.stop()]);
+    await Promise.all([liveness.stop(), sweeping.stop(), rescuing.stop(), tidying.stop(), measuring.stop()]);
     await depths.close();
     await giveAllBack(state, queue, heartbeat.workerId);
     await heartbeat.end();

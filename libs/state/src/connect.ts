@@ -21,13 +21,19 @@ export interface ConnectOptions {
 /** Milliseconds between attempts to reconnect: grows to 2 s and stays there. */
 const retryDelay = (times: number): number => Math.min(100 * times, 2000);
 
+/**
+ * Milliseconds after which a connection that owes an answer is made anew: the other end of one that a network forgot
+ * never says so, and a worker would wait on it for ever. No command blocks for longer than ten seconds.
+ */
+const SILENCE_MS = 30_000;
+
 /** Opens a connection. Commands of one tick leave together (auto-pipelining), except for subscribers. */
 export function connect({ url, role, commandTimeoutMs = 10_000, onError }: ConnectOptions): Redis {
   const common = {
     protocol: 2 as const,
     // A number here would make a producer fail within a second, whatever its bound: a restart takes longer.
     maxRetriesPerRequest: null,
-    ...(role === "producer" ? { commandTimeout: commandTimeoutMs } : {}),
+    ...(role === "producer" ? { commandTimeout: commandTimeoutMs } : { socketTimeout: SILENCE_MS }),
   };
   const enableAutoPipelining = role !== "subscriber";
   const [first, ...others] = url.split(",").map((one) => one.trim());
