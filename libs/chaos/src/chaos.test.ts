@@ -16,7 +16,7 @@ describe("a plan", () => {
 
   it("has every kind of disturbance, however short it is", () => {
     const kinds = new Set(makePlan({ ...options, seed: 1 }).events.map(({ what }) => what));
-    expect(kinds.size).toBe(12);
+    expect(kinds.size).toBe(14);
   });
 });
 

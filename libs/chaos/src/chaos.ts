@@ -2,6 +2,8 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { builtInAgents, builtInProject, type ChaosAgent } from "./agents.js";
 import { Arena } from "./arena.js";
+import { checkConcurrency } from "./check-concurrency.js";
+import { checkRollbacks } from "./check-rollbacks.js";
 import { checkRun } from "./check-runs.js";
 import { checkThread } from "./check-threads.js";
 import { Disturber } from "./disturb.js";
@@ -114,7 +116,7 @@ async function play(
 ): Promise<void> {
   const byLabel = new Map(histories.map((history) => [history.plan.label, history]));
   const producer = new Producer(arena, new Map(agents.map((agent) => [agent.name, agent])), BATCH);
-  const disturber = new Disturber(arena, byLabel, takeovers, BATCH);
+  const disturber = new Disturber(arena, byLabel, takeovers, BATCH, repeatable(agents));
   const late = new AbortController();
   setMaxListeners(0, late.signal);
   const begin = performance.now();
@@ -170,6 +172,8 @@ async function check(
       ),
     );
   }
+  faults.push(...checkConcurrency(histories));
+  faults.push(...(await checkRollbacks(arena.state, histories)));
   faults.push(...(await checkLists(arena.state, TENANT, BATCH)));
   await arena.dismiss();
   const after = await leftovers(arena.state, arena.observer.queue);
@@ -200,6 +204,12 @@ async function readUp(arena: Arena, history: RunHistory): Promise<void> {
   history.events = page.map(([id, fields]) => ({ ...JSON.parse(fields[1] ?? "{}"), id }));
 }
 
+/** Agents whose runs may be tried again from the beginning: they ask nothing, and nothing of them must happen once. */
+function repeatable(agents: readonly ChaosAgent[]): ReadonlySet<string> {
+  const may = agents.filter(({ questions = 0, mayNotKnow = false }) => questions === 0 && !mayNotKnow);
+  return new Set(may.map(({ name }) => name));
+}
+
 function begun(plan: Plan["runs"][number]): RunHistory {
   return {
     plan,
@@ -209,6 +219,7 @@ function begun(plan: Plan["runs"][number]): RunHistory {
     threadId: plan.thread,
     attempts: [],
     cancelled: false,
+    retries: 0,
     seen: null,
     record: null,
     events: [],

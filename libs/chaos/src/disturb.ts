@@ -20,6 +20,8 @@ export class Disturber {
     private readonly histories: ReadonlyMap<string, RunHistory>,
     private readonly takeovers: Takeovers,
     private readonly batchId: string,
+    /** Agents whose runs an operator may try again. */
+    private readonly repeatable: ReadonlySet<string>,
   ) {
     this.queue = new Queue("runs", {
       connection: arena.direct as unknown as ConnectionOptions,
@@ -59,6 +61,7 @@ export class Disturber {
         return this.disturbWorker(event);
       case "killRedis":
       case "stopRedis":
+      case "fullRedis":
         return this.disturbRedis(event);
       case "cut":
       case "hold":
@@ -72,6 +75,8 @@ export class Disturber {
         return;
       case "cancel":
         return this.cancel(event);
+      case "retry":
+        return this.retry(event);
       case "pause":
         return this.pause(event);
     }
@@ -105,7 +110,7 @@ export class Disturber {
     this.arena.refill(slot);
   }
 
-  private async disturbRedis(event: Planned<"killRedis" | "stopRedis">): Promise<void> {
+  private async disturbRedis(event: Planned<"killRedis" | "stopRedis" | "fullRedis">): Promise<void> {
     if (this.redisIsBusy) return;
     this.redisIsBusy = true;
     try {
@@ -114,6 +119,13 @@ export class Disturber {
         await this.arena.redis.kill("SIGSTOP");
         await sleep(event.forMs);
         await this.arena.redis.kill("SIGCONT");
+        return;
+      }
+      if (event.what === "fullRedis") {
+        this.note(event, `Redis is full for ${event.forMs} ms`);
+        await this.arena.direct.config("SET", "maxmemory", "1");
+        await sleep(event.forMs);
+        await this.arena.direct.config("SET", "maxmemory", "0");
         return;
       }
       this.note(event, `Redis killed for ${event.downMs} ms`);
@@ -157,6 +169,19 @@ export class Disturber {
     this.note(event, `${event.run} cancelled`);
     history.cancelled = true;
     await this.arena.producer.cancelRun(history.runId, "by the harness");
+  }
+
+  private async retry(event: Planned<"retry">): Promise<void> {
+    const all = [...this.histories.values()];
+    const from = all.findIndex(({ plan }) => plan.label === event.run);
+    const failed = [...all.slice(from), ...all.slice(0, from)].find(
+      ({ seen, plan, retries }) =>
+        retries === 0 && this.repeatable.has(plan.agent) && seen !== null && seen.status !== "success",
+    );
+    if (!failed?.runId) return;
+    failed.retries += 1;
+    this.note(event, `${failed.plan.label} tried again by an operator`);
+    await this.arena.observer.retryRun(failed.runId);
   }
 
   private async pause(event: Planned<"pause">): Promise<void> {

@@ -22,6 +22,8 @@ export interface RunHistory {
   threadId: string;
   attempts: Attempt[];
   cancelled: boolean;
+  /** How often an operator tried it again after it had failed. */
+  retries: number;
   /** As it was when its end was seen. */
   seen: Run | null;
   /** As it is when everything is over. */

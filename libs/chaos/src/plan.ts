@@ -24,7 +24,9 @@ export interface PlannedRun {
   deadlineMs: number | null;
   /** Whether it has an idempotency key, so that it is sent again where nothing is known of its acceptance. */
   keyed: boolean;
-  strategy: "enqueue" | "reject" | "interrupt";
+  strategy: "enqueue" | "reject" | "interrupt" | "rollback";
+  /** Of the runs with the same key at most CONCURRENT go at once. */
+  concurrencyKey: string | null;
   batch: boolean;
   answer: AnswerPlan;
 }
@@ -48,6 +50,9 @@ export type PlannedEvent = { at: number } & (
   | { what: "slow"; slot: number; delayMs: number; forMs: number }
   | { what: "duplicate"; run: string }
   | { what: "cancel"; run: string }
+  /** An operator tries a run again that failed; the first such one from this on. */
+  | { what: "retry"; run: string }
+  | { what: "fullRedis"; forMs: number }
   | { what: "malformed"; message: unknown }
   | { what: "pause"; scope: "all" | "agent" | "batch"; agent: string; forMs: number }
 );
@@ -78,6 +83,8 @@ export interface PlanOptions {
 /** How many runs a second are enqueued. */
 const RATE = 4;
 const RUNS_A_THREAD = 3;
+/** How many runs of one concurrency key may go at once. */
+export const CONCURRENT = 2;
 
 export function makePlan(options: PlanOptions): Plan {
   const { seed, runs, workers, agents } = options;
@@ -115,7 +122,8 @@ function planRuns(
       delayMs: random.chance(0.15) ? random.int(100, 2500) : 0,
       deadlineMs: random.chance(0.05) ? random.int(500, 8000) : null,
       keyed: random.chance(0.85),
-      strategy: random.chance(0.05) ? "reject" : random.chance(0.05) ? "interrupt" : "enqueue",
+      strategy: strategy(random),
+      concurrencyKey: random.chance(0.25) ? `key-${random.int(1, 3)}` : null,
       batch: random.chance(0.3),
       answer: {
         afterMs: random.pick([0, 0, 100, 500, 1500]),
@@ -125,6 +133,12 @@ function planRuns(
       },
     };
   });
+}
+
+function strategy(random: Random): PlannedRun["strategy"] {
+  if (random.chance(0.05)) return "reject";
+  if (random.chance(0.05)) return "interrupt";
+  return random.chance(0.05) ? "rollback" : "enqueue";
 }
 
 /** Most clocks are right; others are off by seconds, minutes, an hour. */
@@ -146,6 +160,8 @@ const MIX: readonly (readonly [ChaosEvent, number])[] = [
   ["duplicate", 14],
   ["malformed", 7],
   ["cancel", 9],
+  ["retry", 6],
+  ["fullRedis", 2],
   ["pause", 4],
 ];
 
@@ -189,6 +205,7 @@ function planEvent(
       return { what, slot, forMs: Math.round(leaseMs * (0.8 + random.next() * 1.7)) };
     case "killRedis":
       return { what, downMs: random.int(50, 2500) };
+    case "fullRedis":
     case "stopRedis":
       return { what, forMs: random.int(100, 2000) };
     case "cut":
@@ -199,6 +216,7 @@ function planEvent(
       return { what, slot: connection, delayMs: random.pick([5, 20, 80, 300]), forMs: random.int(500, 4000) };
     case "duplicate":
     case "cancel":
+    case "retry":
       return { what, run };
     case "malformed":
       return { what, message: malformed(random) };

@@ -1,11 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Answer, type Approval, isDroverError, isFinal, type RunRequest } from "@drover/contracts";
+import {
+  type Answer,
+  type Approval,
+  isDroverError,
+  isFinal,
+  isStoreFailure,
+  type RunRequest,
+} from "@drover/contracts";
 import type { Client } from "@drover/queue";
 import { followEvents } from "@drover/state";
 import type { ChaosAgent, Task } from "./agents.js";
 import type { Arena } from "./arena.js";
 import type { RunHistory } from "./history.js";
-import type { PlannedRun } from "./plan.js";
+import { CONCURRENT, type PlannedRun } from "./plan.js";
 
 /** Milliseconds between two tries of what failed because Redis was away. */
 const AGAIN_MS = 250;
@@ -44,8 +51,7 @@ export class Producer {
         history.acceptance = "accepted";
         return;
       } catch (error) {
-        const isAway = isDroverError(error, "NO_REDIS");
-        if (!isAway) {
+        if (!isStoreFailure(error)) {
           history.acceptance = "refused";
           history.refusedAs = isDroverError(error) ? error.code : String(error);
           return;
@@ -69,6 +75,7 @@ export class Producer {
       ...(plan.deadlineMs === null ? {} : { deadlineMs: plan.deadlineMs }),
       ...(plan.keyed ? { idempotencyKey: `chaos-${plan.label}` } : {}),
       ...(plan.batch ? { batchId: this.batchId } : {}),
+      ...(plan.concurrencyKey ? { concurrencyKey: plan.concurrencyKey, concurrencyLimit: CONCURRENT } : {}),
     };
   }
 
