@@ -51,7 +51,10 @@ export const workerSettings = z.object({
    * same for workers, clients and the command line.
    */
   DROVER_ENCRYPTION_KEYS: z.string().optional(),
-  /** Keys of services, `name=secret` with commas: they sign messages to the inbox, and webhooks are signed with them. */
+  /**
+   * Keys of services, `name=secret` with commas: they sign messages to the inbox, and webhooks are signed with them.
+   * `name@tenant=secret` is for one tenant only.
+   */
   DROVER_SERVICE_KEYS: z.string().optional(),
   /** Kinds of message that are refused without a signature, with commas: run.start, run.resume, run.cancel, run.retry. */
   DROVER_SIGNED_MESSAGES: z

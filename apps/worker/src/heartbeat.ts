@@ -1,4 +1,4 @@
-import { DroverError } from "@drover/contracts";
+import { DroverError, type NoticeDefaults } from "@drover/contracts";
 import { memberOf, type State, type WorkerDescription } from "@drover/state";
 import { type ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
 
@@ -12,6 +12,8 @@ export interface HeartbeatOptions {
   /** Where this worker is known by, one for each life. */
   baseId: string;
   agents: Record<string, string>;
+  /** Who is told of the runs of agents that say so. */
+  notify: Record<string, NoticeDefaults>;
   describe: () => WorkerDescription;
   onPauses: (pauses: Set<string>) => void;
   /** Told how many milliseconds Redis took to answer. */
@@ -75,13 +77,13 @@ export class Heartbeat {
 
   private async beat(): Promise<void> {
     if (this.ended) return;
-    const { state, leaseMs, agents, activeRuns } = this.options;
+    const { state, leaseMs, agents, notify, activeRuns } = this.options;
     const sentAt = performance.now();
     const reply = await state.workers.heartbeat(
       this.workerId,
       leaseMs,
       this.options.describe(),
-      this.registered ? null : { agents },
+      this.registered ? null : { agents, notify },
     );
     this.answeredAt = sentAt;
     this.options.onAnswer(performance.now() - sentAt);

@@ -1,12 +1,16 @@
 import type { Answer, Approval, RedactionPlace, Redactor } from "@drover/contracts";
-import { handleMessage, Inbox, type InboxContext, type RunQueue, Webhooks } from "@drover/queue";
+import {
+  handleMessage,
+  Inbox,
+  type InboxContext,
+  knownAgentsOf,
+  type RunQueue,
+  Webhooks,
+} from "@drover/queue";
 import { type AgentRegistry, resumeValue, validateAnswer } from "@drover/runtime";
 import type { Redis, State } from "@drover/state";
 import type { Logger, Metrics } from "@drover/telemetry";
 import type { WorkerConfig } from "./config.js";
-
-/** Milliseconds for which the list of agents that workers announced is taken as known. */
-const AGENTS_KNOWN_MS = 5000;
 
 export interface MessagesOptions {
   config: WorkerConfig;
@@ -64,17 +68,10 @@ export const answerReader =
 
 function inboxContext(options: MessagesOptions): InboxContext {
   const { config, state, queue, registry, redactors, redactorOf, logger, metrics } = options;
-  let known = { names: [] as string[], at: Number.NEGATIVE_INFINITY };
-  const knownAgents = async (): Promise<string[]> => {
-    if (performance.now() - known.at > AGENTS_KNOWN_MS) {
-      known = { names: Object.keys(await state.workers.agents()), at: performance.now() };
-    }
-    return known.names;
-  };
   return {
     state,
     queue,
-    admission: { maxPayloadBytes: config.maxPayloadBytes, redactorOf, knownAgents },
+    admission: { maxPayloadBytes: config.maxPayloadBytes, redactorOf, knownAgents: knownAgentsOf(state) },
     read: answerReader(registry),
     keys: config.serviceKeys,
     mustBeSigned: config.signedMessages,

@@ -82,6 +82,9 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     leaseMs: config.leaseMs,
     baseId: `${config.host}-${process.pid}-${randomUUID().slice(0, 8)}`,
     agents: versions,
+    notify: Object.fromEntries(
+      registry.list().flatMap(({ name, people }) => (people.notify ? [[name, people.notify]] : [])),
+    ),
     describe: () => ({
       host: config.host,
       pid: process.pid,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DEFAULT_TENANT, nameSchema } from "./ids.js";
+import { type NoticeDefaults, noticeDefaultsSchema } from "./notice.js";
 import type { RunStatus } from "./run.js";
 import type { Usage } from "./usage.js";
 
@@ -11,6 +12,8 @@ export const batchRequestSchema = z.strictObject({
   tenant: nameSchema.default(DEFAULT_TENANT),
   agent: nameSchema,
   metadata: z.record(z.string(), z.unknown()).default({}),
+  /** Who is told of each of its runs that names nobody itself. Default: whom the runs' agents name. */
+  notify: noticeDefaultsSchema.optional(),
 });
 export type BatchRequest = z.input<typeof batchRequestSchema>;
 
@@ -20,6 +23,8 @@ export interface Batch {
   tenant: string;
   agent: string;
   metadata: Record<string, unknown>;
+  /** Who is told of its runs; left out where the batch names nobody. */
+  notify?: NoticeDefaults | undefined;
   /** open: runs are still added; sealed: all were added. */
   sealed: boolean;
   paused: boolean;

@@ -33,6 +33,8 @@ export interface ApprovalTerms {
   /** Milliseconds for which it waits. Null: for ever. */
   expiresMs: number | null;
   onExpire: OnExpire;
+  /** What a question that is not about tools is answered with in a person's place; left out: the run fails. */
+  expiryAnswer?: unknown;
   /** Who is asked next, for as long again, before `onExpire` is done. Left out: nobody. */
   escalateTo?: string[];
   /** True once it was passed on to them. */

@@ -44,6 +44,13 @@ export const notifyFields = {
 export const notifySchema = z.object(notifyFields);
 export type Notify = z.output<typeof notifySchema>;
 
+/** Who is told of runs that name nobody themselves: of a batch, or of an agent. */
+export const noticeDefaultsSchema = z.strictObject({
+  replyTo: replyQueueSchema.optional(),
+  webhook: webhookSchema.optional(),
+});
+export type NoticeDefaults = z.output<typeof noticeDefaultsSchema>;
+
 export const NOTICE_TYPES = ["request.admitted", "request.refused", "run.interrupted", "run.final"] as const;
 export type NoticeType = (typeof NOTICE_TYPES)[number];
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DECISION_TYPES, ON_EXPIRE } from "./interrupt.js";
+import { noticeDefaultsSchema } from "./notice.js";
 import { piiRulesSchema } from "./pii.js";
 
 /**
@@ -108,6 +109,15 @@ export const approvalSchema = z.strictObject({
   escalateTo: z.array(z.string().min(1).max(256)).min(1, "name at least one, or leave it out").optional(),
 });
 
+/** About questions that are no tool calls: a graph's own `interrupt(value)`. */
+export const questionsSchema = z.strictObject({
+  assignees: approvalSchema.shape.assignees,
+  expiresMs: approvalSchema.shape.expiresMs,
+  escalateTo: approvalSchema.shape.escalateTo,
+  /** fail: the run ends with APPROVAL_EXPIRED; or the answer that is given in a person's place. */
+  onExpire: z.union([z.literal("fail"), z.strictObject({ answer: z.json() })]).default("fail"),
+});
+
 /** What becomes of an error that a tool throws. message: the model is told; fail: the run fails with TOOL_ERROR. */
 export const TOOL_ERROR_ACTIONS = ["message", "fail"] as const;
 export const toolErrorsSchema = z.strictObject({
@@ -187,8 +197,11 @@ export const policyFields = {
   toolRetry: z.array(toolRetrySchema).default([]),
   timeLimits: timeLimitsSchema.optional(),
   approvals: z.record(toolPatternSchema, z.union([z.boolean(), approvalSchema])).default({}),
+  questions: questionsSchema.optional(),
   /** Tools that are started at most once for one tool call, across crashes. */
   once: z.array(toolPatternSchema).default([]),
+  /** Who is told of each run of the agent, unless the run or its batch names somebody. */
+  notify: noticeDefaultsSchema.optional(),
   /** Rules of redaction. */
   pii: piiRulesSchema.default([]),
   summarization: summarizationSchema.optional(),

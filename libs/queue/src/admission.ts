@@ -3,6 +3,7 @@ import {
   type AcceptedRequest,
   DroverError,
   derivedUuid,
+  type NoticeDefaults,
   newRunId,
   newThreadId,
   parseOrThrow,
@@ -11,6 +12,7 @@ import {
   runRequestSchema,
 } from "@drover/contracts";
 import { type Admitted, encodePayload, idempotencyConflict, type RunRef, type State } from "@drover/state";
+import type { KnownAgents } from "./known-agents.js";
 import { announce } from "./publisher.js";
 import { redactedRequest } from "./redacted-request.js";
 import type { RunQueue } from "./run-queue.js";
@@ -20,8 +22,8 @@ export interface AdmissionOptions {
   maxPayloadBytes: number;
   /** What to take out of a request before anything of it is written. */
   redactorOf: (agent: string) => Redactor;
-  /** Names that workers announced; empty where none ever did. */
-  knownAgents: () => Promise<readonly string[]>;
+  /** What workers announced. */
+  knownAgents: () => Promise<KnownAgents>;
 }
 
 interface Prepared {
@@ -54,10 +56,11 @@ export async function admit(
   requests: readonly RunRequest[],
   options: AdmissionOptions,
 ): Promise<Accepted[]> {
-  const known = await options.knownAgents();
-  const prepared = requests.map((request, i) =>
-    prepare(request, requests.length > 1 ? i : null, known, state, options),
-  );
+  const [known, ofBatches] = await Promise.all([options.knownAgents(), noticeDefaultsOf(state, requests)]);
+  const prepared = requests.map((request, i) => {
+    const made = prepare(request, requests.length > 1 ? i : null, known.names, state, options);
+    return withNoticeDefaults(made, ofBatches, known);
+  });
   const chunks: Prepared[][] = [];
   for (let i = 0; i < prepared.length; i += CHUNK) chunks.push(prepared.slice(i, i + CHUNK));
   // Redis works on some chunks while the next ones are encoded, where their order is certain.
@@ -171,6 +174,32 @@ function prepare(
     runId: key === undefined ? newRunId() : derivedUuid("run", tenant, key),
   };
   return { run, request, payload, hash: key === undefined ? run.runId : hashOf(request) };
+}
+
+/** Whom the batches of these requests name, by batch. */
+async function noticeDefaultsOf(
+  state: State,
+  requests: readonly RunRequest[],
+): Promise<ReadonlyMap<string, NoticeDefaults>> {
+  const ids = new Set(
+    requests.flatMap(({ batchId }) => (typeof batchId === "string" && batchId !== "" ? [batchId] : [])),
+  );
+  const found = await Promise.all(
+    [...ids].map(async (id) => [id, await state.batches.notifyOf(id)] as const),
+  );
+  return new Map(found.flatMap(([id, notify]) => (notify ? [[id, notify]] : [])));
+}
+
+/** A run that names nobody tells whom its batch names, else whom its agent names. */
+function withNoticeDefaults(
+  prepared: Prepared,
+  ofBatches: ReadonlyMap<string, NoticeDefaults>,
+  { notify }: KnownAgents,
+): Prepared {
+  const { request } = prepared;
+  if (request.replyTo !== undefined || request.webhook !== undefined) return prepared;
+  const told = ofBatches.get(request.batchId ?? "") ?? notify[request.agent];
+  return told ? { ...prepared, request: { ...request, ...told } } : prepared;
 }
 
 function hashOf(request: AcceptedRequest): string {

@@ -32,6 +32,7 @@ import {
 } from "@drover/state";
 import type { AnswerReader } from "./approvals.js";
 import { ApprovalsClient } from "./approvals-client.js";
+import { knownAgentsOf } from "./known-agents.js";
 import {
   cancelRun,
   forEachOfBatch,
@@ -66,9 +67,6 @@ export interface ClientOptions {
   onError?: (error: Error) => void;
 }
 
-/** Milliseconds for which the list of agents that workers announced is taken as known. */
-const AGENTS_KNOWN_MS = 5000;
-
 /** Enqueues runs and asks about them. Open one per process and close it at the end. */
 export class Client {
   readonly state: State;
@@ -81,7 +79,7 @@ export class Client {
   private readonly connections: Redis[] = [];
   private readonly subscriptions: Subscriptions;
   private isReady = false;
-  private agents: { names: string[]; at: number } | null = null;
+  private readonly knownAgents: ReturnType<typeof knownAgentsOf>;
 
   constructor(private readonly options: ClientOptions) {
     if (!options?.redisUrl) {
@@ -108,6 +106,7 @@ export class Client {
       retention: options.retention,
       codec: parseEncryptionKeys(options.encryptionKeys),
     });
+    this.knownAgents = knownAgentsOf(this.state);
     const queueRedis = open("producer");
     this.queue = new RunQueue(queueRedis, this.state.keys);
     this.failedWebhooks = new FailedWebhooks(queueRedis, this.state.keys, this.tenant);
@@ -131,7 +130,7 @@ export class Client {
       {
         maxPayloadBytes: this.options.maxPayloadBytes ?? DEFAULT_MAX_PAYLOAD,
         redactorOf: this.redactorOf,
-        knownAgents: () => this.knownAgents(),
+        knownAgents: this.knownAgents,
       },
     ).catch(rethrow);
     return accepted.map(({ run, behind }) => this.handle(run, behind));
@@ -302,13 +301,6 @@ export class Client {
       "INVALID_INPUT",
       `The run names tenant '${request.tenant}' and this client is '${this.tenant}'; open a client for each tenant.`,
     );
-  }
-
-  private async knownAgents(): Promise<string[]> {
-    if (!this.agents || Date.now() - this.agents.at > AGENTS_KNOWN_MS) {
-      this.agents = { names: Object.keys(await this.state.workers.agents()), at: Date.now() };
-    }
-    return this.agents.names;
   }
 }
 

@@ -31,7 +31,10 @@ const OVER: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Told of each approval whose time was over: its agent, and what the policy did. */
-export type ExpiryListener = (agent: string, action: "approve" | "reject" | "fail" | "escalate") => void;
+export type ExpiryListener = (
+  agent: string,
+  action: "approve" | "reject" | "answer" | "fail" | "escalate",
+) => void;
 
 /** Does what policies say about approvals whose time is over at `now`. Gives how many it closed. */
 export async function expireApprovals(
@@ -70,10 +73,7 @@ async function expire(
     await change(state, queue, run, async () => ({
       transition: await state.runs.resume(run, approvalId, stored, { isExpiry: true, error }),
     }));
-    onExpired(
-      approval.agent,
-      answer && approval.terms?.onExpire === "approve" ? "approve" : answer ? "reject" : "fail",
-    );
+    onExpired(approval.agent, actionOf(answer));
     return true;
   } catch (cause) {
     if (!isDroverError(cause) || !OVER.has(cause.code)) throw cause;
@@ -90,8 +90,8 @@ async function passOn(
   approval: Approval,
   terms: ApprovalTerms,
 ): Promise<boolean> {
-  const { escalateTo: assignees, expiresMs, onExpire } = terms;
-  const next: ApprovalTerms = { assignees: assignees ?? null, expiresMs, onExpire, isEscalated: true };
+  const { escalateTo: assignees = null, ...same } = terms;
+  const next: ApprovalTerms = { ...same, assignees, isEscalated: true };
   const { approvalId } = approval;
   const { transition } = await change(state, queue, approval, async () => ({
     transition: await escalate(state, approval, {
@@ -103,10 +103,17 @@ async function passOn(
   return transition !== null;
 }
 
+function actionOf(answer: Answer | null): "approve" | "reject" | "answer" | "fail" {
+  if (answer === null) return "fail";
+  if ("value" in answer) return "answer";
+  return answer.decisions.every(({ type }) => type === "approve") ? "approve" : "reject";
+}
+
 /** The answer that a policy gives in a reviewer's place; null where the run is to fail. */
 function automatic({ actions, terms }: Approval): Answer | null {
+  if (!actions) return terms && "expiryAnswer" in terms ? { value: terms.expiryAnswer } : null;
   const type = terms?.onExpire;
-  if (!actions || (type !== "reject" && type !== "approve")) return null;
+  if (type !== "reject" && type !== "approve") return null;
   if (!actions.every((action) => action.allowedDecisions.includes(type))) return null;
   return { decisions: actions.map(() => (type === "reject" ? REJECTED : { type })) };
 }

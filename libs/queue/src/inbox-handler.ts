@@ -27,7 +27,7 @@ import { refusedId } from "./notices.js";
 import { cancelRun, retryRun } from "./run-control.js";
 import { noticeOfRun } from "./run-notice.js";
 import type { RunQueue } from "./run-queue.js";
-import type { ServiceKeys } from "./service-keys.js";
+import { keyFor, type ServiceKeys } from "./service-keys.js";
 import { openMessage, peek } from "./signed-message.js";
 import { startRuns } from "./start-runs.js";
 
@@ -70,6 +70,12 @@ export async function handleMessage(
     const opened = openMessage(body, keys, await state.indexes.now());
     const message = parseOrThrow(messageSchema, opened.body, "The message", "INVALID_MESSAGE");
     type = message.type;
+    if (opened.service !== null && !keyFor(keys, opened.service, message.tenant)) {
+      throw new DroverError(
+        "BAD_SIGNATURE",
+        `The message is refused: the key of '${opened.service}' is not for tenant '${message.tenant}'.`,
+      );
+    }
     if (mustBeSigned.has(type) && opened.service === null) {
       throw new DroverError(
         "BAD_SIGNATURE",
@@ -78,7 +84,7 @@ export async function handleMessage(
     }
     const agent = await agentOf(context, message);
     if (agent !== null && !context.hasAgent(agent)) {
-      const others = await context.admission.knownAgents();
+      const { names: others } = await context.admission.knownAgents();
       if (others.includes(agent) && mayPass) return "elsewhere";
       if (others.includes(agent)) {
         throw new DroverError(

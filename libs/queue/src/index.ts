@@ -6,6 +6,7 @@ export * from "./consumer.js";
 export * from "./expiry.js";
 export * from "./inbox.js";
 export * from "./inbox-handler.js";
+export * from "./known-agents.js";
 export * from "./notices.js";
 export * from "./publisher.js";
 export * from "./queue-depths.js";

@@ -75,11 +75,12 @@ it("a request's webhook has no password, and its reply queue is not Drover's own
 });
 
 it("service keys are read, a second one of a name too, and bad ones are named without their text", () => {
-  expect([...parseServiceKeys(" a=0123456789abcdef , a=fedcba9876543210,b=with=equals=signs")]).toEqual([
-    ["a", ["0123456789abcdef", "fedcba9876543210"]],
-    ["b", ["with=equals=signs"]],
+  const text = " a=0123456789abcdef , a=fedcba9876543210,b@acme=with=equals=signs";
+  expect([...parseServiceKeys(text)]).toEqual([
+    ["a", { tenant: null, secrets: ["0123456789abcdef", "fedcba9876543210"] }],
+    ["b", { tenant: "acme", secrets: ["with=equals=signs"] }],
   ]);
-  for (const text of ["a", "a=short", "=0123456789abcdef"]) {
+  for (const text of ["a", "a=short", "=0123456789abcdef", "a=0123456789abcdef,a@acme=0123456789abcdef"]) {
     expect(() => parseServiceKeys(text)).toThrow(/DROVER_SERVICE_KEYS/);
     expect(() => parseServiceKeys(text)).not.toThrow(/short/);
   }

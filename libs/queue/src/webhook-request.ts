@@ -4,7 +4,7 @@ import { request as https } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Notice, Webhook } from "@drover/contracts";
 import { isPublicAddress } from "./public-address.js";
-import { type ServiceKeys, signature } from "./service-keys.js";
+import { keyFor, type ServiceKeys, signature } from "./service-keys.js";
 
 /** Milliseconds that a receiver has to answer. */
 const TIMEOUT_MS = 15_000;
@@ -25,9 +25,11 @@ export async function postWebhook(
   notice: Notice,
   settings: WebhookSettings,
 ): Promise<void> {
-  const [secret] = settings.keys.get(key) ?? [];
+  const [secret] = keyFor(settings.keys, key, notice.tenant)?.secrets ?? [];
   if (secret === undefined) {
-    throw new Error(`no key '${key}' to sign with; name it in the workers' DROVER_SERVICE_KEYS`);
+    throw new Error(
+      `no key '${key}' to sign with for tenant '${notice.tenant}'; name it in the workers' DROVER_SERVICE_KEYS`,
+    );
   }
   const target = new URL(url);
   const host = target.hostname.replace(/^\[|\]$/g, "");

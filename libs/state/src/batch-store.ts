@@ -1,6 +1,7 @@
 import {
   type Batch,
   DroverError,
+  type NoticeDefaults,
   noUsage,
   RUN_STATUSES,
   type RunStatus,
@@ -25,7 +26,7 @@ export class BatchStore {
   ) {}
 
   /** False where the batch exists already. */
-  async open(batch: Pick<Batch, "batchId" | "tenant" | "agent" | "metadata">): Promise<boolean> {
+  async open(batch: Pick<Batch, "batchId" | "tenant" | "agent" | "metadata" | "notify">): Promise<boolean> {
     const all = this.keys.index(`batches:${encodeId(batch.tenant)}`);
     const keys = [this.key(batch.batchId), all, this.keys.index("batches-open")];
     const args = [
@@ -34,8 +35,15 @@ export class BatchStore {
       batch.agent,
       sealJson(batch.metadata, this.codec),
       this.retention.batches,
+      batch.notify ? JSON.stringify(batch.notify) : "",
     ];
     return (await runScript(this.redis, scripts.open, keys, args)) === 1;
+  }
+
+  /** Whom the batch names; null where it names nobody, or is not kept. */
+  async notifyOf(batchId: string): Promise<NoticeDefaults | null> {
+    const json = await this.redis.hget(this.key(batchId), "notify");
+    return json ? (JSON.parse(json) as NoticeDefaults) : null;
   }
 
   async seal(batchId: string): Promise<void> {
@@ -64,6 +72,7 @@ export class BatchStore {
       tenant,
       agent: f.agent ?? "",
       metadata: openJson(f.metadata ?? "{}", this.codec) as Record<string, unknown>,
+      ...(f.notify ? { notify: JSON.parse(f.notify) as NoticeDefaults } : {}),
       sealed: f.sealed === "1",
       paused: f.paused === "1",
       cancelled: f.cancelled === "1",

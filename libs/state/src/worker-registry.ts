@@ -1,3 +1,4 @@
+import type { NoticeDefaults } from "@drover/contracts";
 import type { Redis } from "./connect.js";
 import { activationOf, claimOf, refOf } from "./indexes.js";
 import { encodeId, type Keys } from "./keys.js";
@@ -22,6 +23,14 @@ export interface WorkerDescription {
   versions?: Record<string, string>;
 }
 
+/** The agents that a worker has. */
+export interface AnnouncedAgents {
+  /** name → version */
+  agents: Record<string, string>;
+  /** Who is told of the runs of agents that say so. */
+  notify?: Record<string, NoticeDefaults>;
+}
+
 export interface Heartbeat {
   /** False where others declared this worker gone meanwhile: every lease that it had is lost. */
   alive: boolean;
@@ -42,12 +51,13 @@ export class WorkerRegistry {
     worker: string,
     holdsMs: number,
     description: WorkerDescription,
-    register: { agents: Record<string, string> } | null,
+    register: AnnouncedAgents | null,
   ): Promise<Heartbeat> {
     const i = this.keys.index;
     const keys = [i("workers"), i(`worker:${worker}`), i(`cancels:${worker}`), i("pauses"), i("agents")];
     const agents = register ? Object.entries(register.agents).flat() : [];
     const args = [worker, holdsMs, JSON.stringify(description), register ? "1" : "0", ...agents];
+    if (register) await this.announceNotify(register);
     const { what, rest } = replyWords(await runScript(this.redis, scripts.heartbeat, keys, args));
     const [cancels, ...others] = rest;
     const n = Number(cancels);
@@ -56,6 +66,25 @@ export class WorkerRegistry {
       cancels: others.slice(0, n).map((member) => refOf(String(member))),
       pauses: new Set(others.slice(n).map(String)),
     };
+  }
+
+  /** Who is told of the runs of each agent that says so. */
+  async notifyOfAgents(): Promise<Record<string, NoticeDefaults>> {
+    const found = await this.redis.hgetall(this.keys.index("agents-notify"));
+    return Object.fromEntries(
+      Object.entries(found).map(([agent, json]) => [agent, JSON.parse(json) as NoticeDefaults]),
+    );
+  }
+
+  /** The newest worker's word holds, also where its agent no longer names anybody. */
+  private async announceNotify({ agents, notify = {} }: AnnouncedAgents): Promise<void> {
+    const key = this.keys.index("agents-notify");
+    const silent = Object.keys(agents).filter((agent) => notify[agent] === undefined);
+    const told = Object.entries(notify).flatMap(([agent, one]) => [agent, JSON.stringify(one)]);
+    await Promise.all([
+      silent.length > 0 ? this.redis.hdel(key, ...silent) : null,
+      told.length > 0 ? this.redis.hset(key, ...told) : null,
+    ]);
   }
 
   /** Workers that did not say in time that they live, with up to `limit` of the activations that each had claimed. */

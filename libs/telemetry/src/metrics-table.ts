@@ -263,7 +263,7 @@ export const METRICS = {
     group: "Approvals",
     unit: "approvals",
     labels: ["agent", "action"],
-    values: { action: ["approve", "reject", "fail", "escalate"] },
+    values: { action: ["approve", "reject", "answer", "fail", "escalate"] },
     help: "Questions whose time was over, by what the policy did. What it answered counts as answered too.",
   },
   drover_interrupts_pending: {

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { compiledGraphIn } from "../agent/compiled-graph.js";
 import { activationOf, agentOf, rawAgent, servicesInMemory } from "../fixture/in-memory.js";
 import type { LoadedAgent } from "../load/loaded-agent.js";
+import { parsePolicy } from "../policy/policy.js";
 import { execute } from "./execute.js";
 
 const add = tool(({ a, b }) => String(a + b), {
@@ -38,6 +39,7 @@ function graphOf(...nodes: ((state: { seen: string[] }) => unknown)[]): LoadedAg
     version: "0",
     description: undefined,
     definition: undefined,
+    people: parsePolicy({}),
     recursionLimit: undefined,
     compile: async () => compiled,
   };

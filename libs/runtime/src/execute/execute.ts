@@ -1,7 +1,7 @@
 import type { Activation, InterruptQuestion, Outcome } from "@drover/contracts";
 import type { CompiledGraph } from "../agent/compiled-graph.js";
 import { type LoadedAgent, piiRulesOf } from "../load/loaded-agent.js";
-import { termsFor } from "../policy/approval-rules.js";
+import { termsFor, termsOfQuestion } from "../policy/approval-rules.js";
 import { outcomeOfError } from "./classify.js";
 import { type ComposedRun, compose } from "./compose.js";
 import { publisher } from "./events.js";
@@ -77,11 +77,12 @@ async function classify(
   return { kind: "completed", output: services.redactor.value(output, "output"), endedBy, usage };
 }
 
-function withTerms(question: InterruptQuestion, { definition }: LoadedAgent): InterruptQuestion {
-  if (!definition || !question.actions) return question;
-  const terms = termsFor(
-    definition.policy,
-    question.actions.map((action) => action.name),
-  );
+function withTerms(question: InterruptQuestion, { people }: LoadedAgent): InterruptQuestion {
+  const terms = question.actions
+    ? termsFor(
+        people,
+        question.actions.map((action) => action.name),
+      )
+    : termsOfQuestion(people);
   return terms ? { ...question, terms } : question;
 }

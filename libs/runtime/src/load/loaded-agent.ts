@@ -9,6 +9,8 @@ import { resolveModels } from "../agent/models.js";
 import { withFleetPolicy } from "../fleet/apply.js";
 import type { FleetPolicy } from "../fleet/read.js";
 import type { Environment } from "../models/index.js";
+import type { PeoplePolicy } from "../policy/approval-rules.js";
+import { parsePolicy } from "../policy/policy.js";
 import { recursionLimitOf } from "../policy/recursion-limit.js";
 import type { GraphEntry } from "./config-file.js";
 
@@ -22,6 +24,8 @@ export interface LoadedAgent {
   readonly definition: AgentDefinition | undefined;
   /** The policy of the fleet, which the definition's was put under. */
   readonly fleet?: FleetPolicy | undefined;
+  /** The definition's policy; for other graphs, the fleet's defaults. */
+  readonly people: PeoplePolicy;
   /** Supersteps of one activation; undefined leaves it to the graph. */
   readonly recursionLimit: number | undefined;
   /**
@@ -70,6 +74,7 @@ export async function toLoadedAgent(exported: unknown, origin: Origin): Promise<
     description: entry.description,
     definition: undefined,
     fleet: origin.fleet,
+    people: peopleOf(origin.fleet),
     recursionLimit: undefined,
     compile: async (config) =>
       perRun && config ? graphOf(await (exported as GraphFunction)(config)) : graph,
@@ -91,9 +96,15 @@ export async function loadDefinition(
     description: definition.description ?? description,
     definition,
     fleet,
+    people: definition.policy,
     recursionLimit: recursionLimitOf(definition),
     compile: async () => graph,
   };
+}
+
+function peopleOf(fleet: FleetPolicy | undefined): PeoplePolicy {
+  const { approvals = {}, questions, notify } = fleet?.defaults ?? {};
+  return parsePolicy({ approvals, questions, notify });
 }
 
 function graphOf(value: unknown): CompiledGraph {

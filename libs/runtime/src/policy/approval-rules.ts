@@ -12,12 +12,15 @@ export interface ApprovalRule {
   escalateTo: readonly string[] | undefined;
 }
 
+/** The part of a policy that is about people: who answers questions, for how long they wait, who is told of runs. */
+export type PeoplePolicy = Pick<EffectivePolicy, "approvals" | "questions" | "notify">;
+
 export function asksForApproval(policy: EffectivePolicy): boolean {
   return Object.values(policy.approvals).some((rule) => rule !== null);
 }
 
 /** The rule for a tool: its own name's before a pattern's, patterns in their order; undefined if nobody is asked. */
-export function approvalRuleFor(policy: EffectivePolicy, tool: string): ApprovalRule | undefined {
+export function approvalRuleFor(policy: PeoplePolicy, tool: string): ApprovalRule | undefined {
   const pattern = Object.hasOwn(policy.approvals, tool)
     ? tool
     : Object.keys(policy.approvals).find((candidate) => matchesTool(candidate, tool));
@@ -34,7 +37,7 @@ export const BY_HARSHNESS: readonly OnExpire[] = ["approve", "reject", "fail"];
  * The terms of one question about calls of these tools: whoever answers is an assignee of each, the shortest time
  * holds, and what becomes of it is the harshest of what their rules say. Undefined where no rule says anything.
  */
-export function termsFor(policy: EffectivePolicy, tools: readonly string[]): ApprovalTerms | undefined {
+export function termsFor(policy: PeoplePolicy, tools: readonly string[]): ApprovalTerms | undefined {
   const rules = tools.flatMap((tool) => approvalRuleFor(policy, tool) ?? []);
   const lists = rules.flatMap(({ assignees }) => (assignees ? [assignees] : []));
   const times = rules.flatMap(({ expiresMs }) => expiresMs ?? []);
@@ -47,6 +50,19 @@ export function termsFor(policy: EffectivePolicy, tools: readonly string[]): App
     expiresMs: times.length > 0 ? Math.min(...times) : null,
     onExpire: BY_HARSHNESS[harshest] ?? "reject",
     ...(next.length > 0 ? { escalateTo: next } : {}),
+  };
+}
+
+/** The terms of a question that is not about tools. Undefined where the policy says nothing of such. */
+export function termsOfQuestion({ questions }: PeoplePolicy): ApprovalTerms | undefined {
+  if (!questions) return undefined;
+  const { assignees = null, expiresMs = null, escalateTo, onExpire } = questions;
+  return {
+    assignees,
+    expiresMs,
+    onExpire: "fail",
+    ...(escalateTo ? { escalateTo } : {}),
+    ...(onExpire === "fail" ? {} : { expiryAnswer: onExpire.answer }),
   };
 }
 

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type RedisServer, startRedis } from "@drover/embedded";
+import { Client, signMessage } from "@drover/queue";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createFleet, type Fleet } from "./testing/processes.js";
+import { createSender, newId, type Sender } from "./testing/sender.js";
+
+const project = fileURLToPath(new URL("../testing/messages/", import.meta.url));
+const PREFIX = "d";
+const SECRET = "a-secret-of-the-acme-service";
+const folder = mkdtempSync(join(tmpdir(), "drover-defaults-"));
+const policy = join(folder, "fleet.json");
+
+let server: RedisServer;
+let client: Client;
+let fleet: Fleet;
+let ofAgent: Sender;
+let ofBatch: Sender;
+
+beforeAll(async () => {
+  writeFileSync(
+    policy,
+    JSON.stringify({
+      defaults: {
+        notify: { replyTo: "agent" },
+        questions: { expiresMs: 1000, onExpire: { answer: "nobody" }, escalateTo: ["cfo"] },
+      },
+    }),
+  );
+  server = await startRedis();
+  ofAgent = createSender(server.url, PREFIX, "agent");
+  ofBatch = createSender(server.url, PREFIX, "batch");
+  fleet = createFleet(server.url, PREFIX, project);
+  await fleet.start({ DROVER_POLICY: policy, DROVER_SERVICE_KEYS: `acme-service@acme=${SECRET}` });
+  client = new Client({ redisUrl: server.url, prefix: PREFIX });
+});
+afterAll(async () => {
+  await Promise.all([ofAgent.close(), ofBatch.close()]);
+  await client.close();
+  await fleet.end();
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+describe("who is told of a run that names nobody", () => {
+  const input = JSON.stringify([{ name: "look", args: { amount: 1 } }]);
+  const told = (sender: Sender, runId: string) =>
+    sender.notices.filter((notice) => "runId" in notice && notice.runId === runId).map(({ type }) => type);
+
+  it("is whom its batch names, else whom its agent names; a run's own word comes first", async () => {
+    const { batchId, notify } = await client.openBatch({ agent: "payer", notify: { replyTo: "batch" } });
+    expect(notify).toEqual({ replyTo: "batch" });
+    const [alone, inBatch, own] = await client.enqueueMany([
+      { agent: "payer", input },
+      { agent: "payer", input, batchId },
+      { agent: "payer", input, batchId, replyTo: "agent" },
+    ]);
+    const final =
+      (runId = "") =>
+      (notice: object) =>
+        "runId" in notice && notice.runId === runId && "status" in notice;
+    await Promise.all([
+      ofAgent.notice(final(alone?.runId)),
+      ofBatch.notice(final(inBatch?.runId)),
+      ofAgent.notice(final(own?.runId)),
+    ]);
+    expect(told(ofAgent, alone?.runId ?? "")).toEqual(["request.admitted", "run.final"]);
+    expect(told(ofBatch, inBatch?.runId ?? "")).toEqual(["request.admitted", "run.final"]);
+    expect(told(ofAgent, inBatch?.runId ?? "")).toEqual([]);
+    expect(told(ofBatch, own?.runId ?? "")).toEqual([]);
+  });
+});
+
+describe("a question that is not about tools", () => {
+  it("is passed on and then answered in a person's place, as the fleet's policy says", async () => {
+    const handle = await client.enqueueRun({ agent: "nested", input: { id: "n" } });
+    const asked = await handle.result({ timeoutMs: 20_000 });
+    const approval = await client.approval(asked.approvals[0] ?? "");
+    expect(approval).toMatchObject({ actions: null, terms: { escalateTo: ["cfo"], expiresMs: 1000 } });
+    const ended = await handle.result({ timeoutMs: 30_000, stopAtInterrupt: false });
+    expect(ended).toMatchObject({ status: "success", output: { steps: ["nobody"] } });
+    expect(await client.approval(approval.approvalId)).toMatchObject({
+      status: "expired",
+      answer: { value: "nobody" },
+      audit: { door: "expiry" },
+    });
+  });
+});
+
+describe("a key of one tenant", () => {
+  it("signs nothing in the name of another", async () => {
+    const start = (tenant: string) => ({
+      v: 1 as const,
+      id: newId(),
+      type: "run.start" as const,
+      tenant,
+      replyTo: ofAgent.replyTo,
+      request: { agent: "payer", input: "[]" },
+    });
+    const [theirs, others] = [start("acme"), start("globex")];
+    await ofAgent.send(signMessage(theirs, "acme-service", SECRET));
+    await ofAgent.send(signMessage(others, "acme-service", SECRET));
+    const reply = (id: string) => ofAgent.notice((notice) => notice.correlationId === id);
+    expect(await reply(theirs.id)).toMatchObject({ type: "request.admitted" });
+    expect(await reply(others.id)).toMatchObject({
+      type: "request.refused",
+      error: { code: "BAD_SIGNATURE", message: expect.stringContaining("not for tenant 'globex'") },
+    });
+  });
+});
