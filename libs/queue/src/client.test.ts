@@ -149,9 +149,13 @@ describe("the order of runs", () => {
     const high = await client.enqueueRun({ agent: "clerk", input: "high", priority: 1 });
     expect(behind.behind).toBe(late.runId);
     const worker = await work({ act: () => completed(), concurrency: 1 });
-    await behind.result({ timeoutMs: 5000 });
-    const order = worker.started.map((p) => p.runId);
-    expect(order).toEqual([high.runId, low.runId, late.runId, behind.runId]);
+    await Promise.all([behind, low].map((handle) => handle.result({ timeoutMs: 20_000 })));
+    const orderOf = (...runs: { runId: string }[]) =>
+      worker.started.map((p) => p.runId).filter((id) => runs.some(({ runId }) => runId === id));
+    expect(orderOf(high, low)).toEqual([high.runId, low.runId]);
+    expect(orderOf(late, behind)).toEqual([late.runId, behind.runId]);
+    const { createdAt, startedAt } = await late.status();
+    expect((startedAt ?? 0) - createdAt).toBeGreaterThanOrEqual(300 - 100);
   });
 });
 
