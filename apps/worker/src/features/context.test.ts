@@ -122,6 +122,13 @@ describe("contextEditingMiddleware", () => {
     await stage.run("edit_placeholder", { script: looking });
     expect(textOf(ofAgent(stage).at(-1))).toContain("[gone]");
   });
+  proves("tokenCountMethod: model", async (stage) => {
+    const run = await stage.run("edit_by_model", { script: [{ text: "fine" }] });
+    expect(run).toMatchObject({
+      status: "error",
+      error: { message: expect.stringContaining("does not support token counting") },
+    });
+  });
   proves("tokenCountMethod: approx", async (stage) => {
     await stage.run("edit_approx", { script: looking });
     expect(left(stage)).toBe(0);

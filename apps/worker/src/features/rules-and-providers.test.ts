@@ -72,6 +72,10 @@ describe("anthropicPromptCachingMiddleware", () => {
     await stage.run("caching_hour", { script: fine });
     expect(sent(stage)).toContain('"ttl":"1h"');
   });
+  proves("ttl: 5m", async (stage) => {
+    await stage.run("caching_on", { script: fine });
+    expect(sent(stage)).toContain('"ttl":"5m"');
+  });
   proves("minMessagesToCache", async (stage) => {
     await stage.run("caching_later", { script: fine, thread: "t" });
     await stage.run("caching_later", { script: fine, thread: "t" });
@@ -80,6 +84,42 @@ describe("anthropicPromptCachingMiddleware", () => {
   });
   proves("unsupportedModelBehavior: raise", async (stage) => {
     expect((await stage.run("caching_raise", { script: fine })).status).toBe("error");
+  });
+});
+
+describe("bedrockPromptCachingMiddleware", () => {
+  proves("unsupportedModelBehavior: raise", async (stage) => {
+    expect((await stage.run("bedrock_raise", { script: fine })).status).toBe("error");
+  });
+});
+
+describe("openAIModerationMiddleware", () => {
+  const bad = { script: fine, input: "a bad word" };
+
+  proves("exitBehavior: end", async (stage) => {
+    expect((await stage.run("moderation_end", bad)).output).toBe("No: hate");
+    expect(stage.requests()).toEqual([]);
+  });
+  proves("exitBehavior: error", async (stage) => {
+    const run = await stage.run("moderation_error", bad);
+    expect(run).toMatchObject({ status: "error", error: { code: "AGENT_ERROR" } });
+  });
+  proves("exitBehavior: replace", async (stage) => {
+    await stage.run("moderation_replace", bad);
+    expect(sent(stage)).toContain("[removed]");
+    expect(sent(stage)).not.toContain("bad");
+  });
+  proves("checkOutput", async (stage) => {
+    const run = await stage.run("moderation_output", { script: [{ text: "a bad answer" }] });
+    expect(run.output).toBe("No: hate");
+  });
+  proves("checkToolResults", async (stage) => {
+    const call = { toolCalls: [{ name: "search", args: { text: "a bad result" } }] };
+    expect((await stage.run("moderation_tools", { script: [call, ...fine] })).output).toBe("No: hate");
+  });
+  proves("moderationModel", async (stage) => {
+    await stage.run("moderation_model", { script: fine });
+    expect(stage.moderations()).toContain("text-moderation-stable");
   });
 });
 

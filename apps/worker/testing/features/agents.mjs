@@ -7,6 +7,7 @@ import { defineAgent } from "@drover/runtime";
 import { ChatOpenAI } from "@langchain/openai";
 import {
   anthropicPromptCachingMiddleware,
+  bedrockPromptCachingMiddleware,
   ClearToolUsesEdit,
   contextEditingMiddleware,
   createMiddleware,
@@ -266,6 +267,13 @@ export const caching_raise = agent("caching_raise", {
     anthropicPromptCachingMiddleware({ minMessagesToCache: 1, unsupportedModelBehavior: "raise" }),
   ],
 });
+export const bedrock_raise = agent("bedrock_raise", {
+  middleware: [bedrockPromptCachingMiddleware({ minMessagesToCache: 1, unsupportedModelBehavior: "raise" })],
+});
+export const edit_by_model = agent("edit_by_model", {
+  model: CLAUDE,
+  middleware: [contextEditingMiddleware({ edits: [new ClearToolUsesEdit()], tokenCountMethod: "model" })],
+});
 export const tool_search = agent("tool_search", {
   model: CLAUDE,
   middleware: [providerToolSearchMiddleware({ searchableTools: ["pay"] })],
@@ -277,7 +285,19 @@ const moderated = (name, options) => {
     middleware: [openAIModerationMiddleware({ model, violationMessage: "No: {categories}", ...options })],
   });
 };
-export const moderation_end = moderated("moderation_end", {});
+export const moderation_end = moderated("moderation_end", { checkInput: true, exitBehavior: "end" });
+export const moderation_error = moderated("moderation_error", { exitBehavior: "error" });
+export const moderation_replace = moderated("moderation_replace", {
+  exitBehavior: "replace",
+  violationMessage: "[removed]",
+});
+export const moderation_output = moderated("moderation_output", { checkInput: false, checkOutput: true });
+export const moderation_tools = moderated("moderation_tools", {
+  checkInput: false,
+  checkOutput: false,
+  checkToolResults: true,
+});
+export const moderation_model = moderated("moderation_model", { moderationModel: "text-moderation-stable" });
 
 // PII
 const pii = (name, rule) => ofPolicy(name, { pii: [{ applyToInput: true, ...rule }] });

@@ -16,6 +16,7 @@ import {
   startProviderServer,
 } from "../../../../libs/runtime/src/testing/index.js";
 import { createFleet, type Fleet } from "../../src/testing/processes.js";
+import { type ModerationServer, startModerationServer } from "./moderation.js";
 
 const project = fileURLToPath(new URL("./", import.meta.url));
 
@@ -36,6 +37,8 @@ export interface Stage {
   approval(): Promise<Approval>;
   /** The requests to the provider since the proof began. */
   requests(): ProviderRequest[];
+  /** The moderation models that were asked since the proof began. */
+  moderations(): string[];
   /** What tools did since the proof began. */
   effects(): Record<string, unknown>[];
   /** What is stored of a run for readers. */
@@ -50,12 +53,14 @@ export interface Proofs {
 export function proofs(): Proofs {
   let redis: RedisServer;
   let provider: ProviderServer;
+  let moderation: ModerationServer;
   const fleets: Fleet[] = [];
   const clients: Client[] = [];
 
   beforeAll(async () => {
     redis = await startRedis();
     provider = await startProviderServer({ script: [] });
+    moderation = await startModerationServer();
     for (const features of ["on", "off"]) {
       const fleet = createFleet(redis.url, features, project);
       fleets.push(fleet);
@@ -67,13 +72,19 @@ export function proofs(): Proofs {
         }),
       );
       const hash = { DROVER_PII_HASH_KEY: "a key of sixteen bytes and more" };
-      await fleet.start({ ...provider.env, ...hash, FEATURES: features });
+      await fleet.start({
+        ...provider.env,
+        ...hash,
+        FEATURES: features,
+        MODERATION_URL: moderation.url,
+      });
     }
   });
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.close()));
     await Promise.all(fleets.map((fleet) => fleet.end()));
     await provider.close();
+    await moderation.close();
     await redis.stop();
   });
 
@@ -81,6 +92,7 @@ export function proofs(): Proofs {
     const client = clients[mode] as Client;
     const fleet = fleets[mode] as Fleet;
     const effectsBefore = fleet.ledger().length;
+    const moderationsBefore = moderation.models.length;
     const ended = (runId: string) => client.run(runId).then((handle) => handle.result({ timeoutMs: 20_000 }));
     return {
       async run(agent, { script, input = "Hello", thread, context, streamMode } = {}) {
@@ -107,6 +119,7 @@ export function proofs(): Proofs {
         return ended(run.runId);
       },
       requests: () => provider.requests.slice(started),
+      moderations: () => moderation.models.slice(moderationsBefore),
       effects: () => fleet.ledger().slice(effectsBefore),
       async events(run) {
         const found: unknown[] = [];
