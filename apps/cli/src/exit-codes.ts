@@ -25,6 +25,8 @@ const BY_CODE: Partial<Record<ErrorCode, ExitCode>> = {
   DECISION_NOT_ALLOWED: EXIT.usage,
   INVALID_DECISION: EXIT.usage,
   IDEMPOTENCY_CONFLICT: EXIT.usage,
+  INVALID_MESSAGE: EXIT.usage,
+  PII_BLOCKED: EXIT.usage,
   INVALID_CONFIG: EXIT.usage,
   INVALID_AGENT: EXIT.usage,
   INVALID_POLICY: EXIT.usage,

@@ -24,6 +24,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ["dead-letters", "list, show, replay, drop", () => import("./commands/dead-letters.js")],
   ["messages", "list, show, drop", () => import("./commands/messages.js")],
   ["webhooks", "list, replay", () => import("./commands/webhooks.js")],
+  ["pii", "scan, redact", () => import("./commands/pii.js")],
   ["agents", "list, show", () => import("./commands/agents.js")],
   ["doctor", "what is wrong, and how to mend it", () => import("./commands/doctor.js")],
 ];

@@ -3,7 +3,9 @@
  * and with a worker that is killed in between. Then everything that a stranger could read is looked through for them.
  * Without rules the same scan finds them, which is what makes it one.
  */
-import { REDACTION_STRATEGIES } from "@drover/contracts";
+import { join } from "node:path";
+import { BUILT_IN_PII_TYPES, REDACTION_STRATEGIES } from "@drover/contracts";
+import { RedisSaver } from "@drover/state/checkpoints";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   libraryOf,
@@ -13,7 +15,7 @@ import {
   resultOf,
   type Strategy,
 } from "./testing/planted-journeys.js";
-import { LOUD, openScene, type Scene } from "./testing/planted-scene.js";
+import { LOUD, openScene, PROJECT, type Scene } from "./testing/planted-scene.js";
 import { leaksIn, plantedOn, plantedText, ROADS, type Road } from "./testing/planted-values.js";
 
 const KEEPING = ["redact", "mask", "hash"] as const;
@@ -107,6 +109,9 @@ describe("planted values", () => {
       .poll(() => scene.receiver.received("/langsmith").length, { timeout: 20_000 })
       .toBeGreaterThan(5);
     expect(await found(scene)).toEqual([]);
+    expect(await scene.drover(["pii", "scan"])).toMatch(
+      /^Nothing that the rules cover. Looked through \d+ records/,
+    );
   }, 180_000);
 
   it("are nowhere after messages from a service that knows no rule", async () => {
@@ -139,9 +144,9 @@ describe("planted values", () => {
     expect(await found(scene)).toEqual([]);
   }, 180_000);
 
-  it("are found where there are no rules", async () => {
+  it("are found where there are no rules, and covered where a rule comes later", async () => {
     scene = await openScene("none");
-    await scene.worker({ traced: true });
+    const worker = await scene.worker({ traced: true });
     const ends = await playAll(scene, libraryOf(scene), ["none"]);
     expect(Object.fromEntries(Object.entries(ends).map(([name, end]) => [name.slice(5), end]))).toEqual(KEPT);
     await overCommandLine(scene, "none");
@@ -158,8 +163,46 @@ describe("planted values", () => {
         where,
       ).toBe(true);
     }
+    await tellsPlacesOnly(scene);
+    worker.kill("SIGKILL");
+    await coversWhatWasStored(scene);
   }, 180_000);
 });
+
+/** `drover pii scan` finds all that is stored, and shows none of it. */
+async function tellsPlacesOnly(scene: Scene): Promise<void> {
+  const told = await scene.drover(["pii", "scan", "--json", "--rules", join(PROJECT, "fleet.json")]);
+  expect(leaksIn(told)).toEqual([]);
+  const places = told
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as { kind: string; field: string; type: string; count: number });
+  expect(new Set(places.map(({ type }) => type))).toEqual(new Set(BUILT_IN_PII_TYPES));
+  const kinds = places.map(({ kind }) => kind);
+  expect(kinds).toEqual(expect.arrayContaining(["checkpoint", "effect", "event", "memory", "run"]));
+  const fields = places.filter(({ kind }) => kind === "run").map(({ field }) => field);
+  for (const field of ["input", "context.customer.text", "document", "error.message"]) {
+    expect(fields).toContain(field);
+  }
+}
+
+/** A rule that comes later holds for what a thread has already: before each model call, and where it is written anew. */
+async function coversWhatWasStored(scene: Scene): Promise<void> {
+  await scene.worker({ lateRules: true });
+  const runs = await scene.client.listRuns({ limit: 100 });
+  const { threadId } = runs.find(({ tags }) => tags.length > 1) ?? { threadId: "" };
+  const before = scene.provider.requests.length;
+  const { runId } = await scene.client.enqueueRun({ agent: "worker_none", threadId, input: "And now?" });
+  expect((await resultOf(scene, runId)).status).toBe("success");
+  const asked = JSON.stringify(scene.provider.requests.slice(before));
+  expect(asked).toContain("And now?");
+  expect(asked).toContain("[REDACTED_IBAN]");
+  expect(leaksIn(asked)).toEqual([]);
+  const { redis, keys } = scene.client.state;
+  const saver = new RedisSaver({ redis, keys, tenant: "default" });
+  const head = await saver.getTuple({ configurable: { thread_id: threadId } });
+  expect(leaksIn(JSON.stringify(head?.checkpoint.channel_values))).toEqual([]);
+}
 
 /** `drover run` as a person types it, where the project is at hand. */
 async function overCommandLine(scene: Scene, strategy: Strategy): Promise<void> {

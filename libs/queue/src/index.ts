@@ -10,6 +10,7 @@ export * from "./known-agents.js";
 export * from "./notices.js";
 export * from "./publisher.js";
 export * from "./queue-depths.js";
+export * from "./redacted-message.js";
 export * from "./run-control.js";
 export * from "./run-handle.js";
 export * from "./run-queue.js";

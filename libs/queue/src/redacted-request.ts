@@ -1,4 +1,4 @@
-import { type AcceptedRequest, DroverError, type Redactor } from "@drover/contracts";
+import { DroverError, type Redactor, type RunRequest } from "@drover/contracts";
 
 /** What names a run and its surroundings: stored as it is, in keys too, and compared. */
 const NAMES = ["threadId", "idempotencyKey", "correlationId", "batchId", "concurrencyKey"] as const;
@@ -8,7 +8,7 @@ const NAMES = ["threadId", "idempotencyKey", "correlationId", "batchId", "concur
  * two names must not become one. The webhook's address is kept: it is where a rule's user wants the notices to go.
  * @throws DroverError INVALID_INPUT, PII_BLOCKED
  */
-export function redactedRequest(request: AcceptedRequest, redactor: Redactor): AcceptedRequest {
+export function redactedRequest<Request extends RunRequest>(request: Request, redactor: Redactor): Request {
   for (const name of NAMES) {
     const given = request[name];
     if (given === undefined || redactor.text(given, "metadata") === given) continue;
@@ -20,9 +20,9 @@ export function redactedRequest(request: AcceptedRequest, redactor: Redactor): A
   return {
     ...request,
     input: redactor.value(request.input, "input"),
-    context: redactor.value(request.context, "input"),
-    metadata: redactor.value(request.metadata, "metadata"),
-    tags: redactor.value(request.tags, "metadata"),
+    ...(request.context ? { context: redactor.value(request.context, "input") } : {}),
+    ...(request.metadata ? { metadata: redactor.value(request.metadata, "metadata") } : {}),
+    ...(request.tags ? { tags: redactor.value(request.tags, "metadata") } : {}),
     ...(request.document === undefined ? {} : { document: redactor.text(request.document, "metadata") }),
   };
 }

@@ -36,8 +36,11 @@ export interface Scene {
   provider: ProviderServer;
   receiver: Receiver;
   fleet: Fleet;
-  /** Starts another worker; a traced one tells LangSmith of each step, which takes it several times as long. */
-  worker(how?: { traced: boolean }): Promise<WorkerProcess>;
+  /**
+   * Starts another worker. A traced one tells LangSmith of each step, which takes it several times as long; one with
+   * late rules has rules for the agents that had none.
+   */
+  worker(how?: { traced?: boolean; lateRules?: boolean }): Promise<WorkerProcess>;
   /** Lets calls of the tool `wait` return. */
   open(): void;
   /** Runs the command line; gives what it printed, whatever came of it. */
@@ -91,11 +94,16 @@ export async function openScene(prefix: string, settings: Record<string, string>
     provider,
     receiver,
     fleet,
-    async worker({ traced } = { traced: false }) {
-      const tracing = { LANGSMITH_TRACING: "true", LANGSMITH_ENDPOINT: `${receiver.url}/langsmith` };
+    async worker({ traced = false, lateRules = false } = {}) {
+      const tracing = {
+        LANGSMITH_TRACING: "true",
+        LANGSMITH_ENDPOINT: `${receiver.url}/langsmith`,
+        LANGSMITH_API_KEY: "test",
+      };
       const worker = await fleet.start({
         ...env,
-        ...(traced ? { ...tracing, LANGSMITH_API_KEY: "test" } : {}),
+        ...(traced ? tracing : {}),
+        ...(lateRules ? { LATE_RULES: "1" } : {}),
       });
       workers.push(worker);
       return worker;

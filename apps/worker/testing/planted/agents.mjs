@@ -57,8 +57,14 @@ const tools = [
   }),
 ];
 
-const rulesOf = (strategy) =>
-  strategy === "none" ? [] : types.map((type) => ({ type, strategy, everywhere: true }));
+const rulesOf = (strategy) => {
+  if (strategy === "none" && !process.env.LATE_RULES) return [];
+  return types.map((type) => ({
+    type,
+    strategy: strategy === "none" ? "redact" : strategy,
+    everywhere: true,
+  }));
+};
 const agent = (name, strategy, { policy = {}, ...more }) =>
   defineAgent({
     name: `${name}_${strategy}`,
