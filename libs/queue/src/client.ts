@@ -24,14 +24,13 @@ import {
   openState,
   parseEncryptionKeys,
   type Redis,
-  type Retention,
   type RunRef,
   type State,
   Subscriptions,
   type Wake,
 } from "@drover/state";
-import type { AnswerReader } from "./approvals.js";
 import { ApprovalsClient } from "./approvals-client.js";
+import type { ClientOptions } from "./client-options.js";
 import { knownAgentsOf } from "./known-agents.js";
 import {
   cancelRun,
@@ -46,26 +45,6 @@ import { RunQueue } from "./run-queue.js";
 import { startRuns } from "./start-runs.js";
 import { type WaitReason, waitReason } from "./waiting.js";
 import { FailedWebhooks } from "./webhooks.js";
-
-export interface ClientOptions {
-  redisUrl: string;
-  /** The first part of every key. Default `drover`. */
-  prefix?: string;
-  /** Default `default`. Everything that this client reads and writes is this tenant's. */
-  tenant?: string;
-  /** Bytes of JSON that a run's input and context may have. Default 8 MiB. */
-  maxPayloadBytes?: number;
-  /** What to take out of a request before it is written. Default: nothing. */
-  redactorOf?: (agent: string) => Redactor;
-  /** Checks answers to approvals against their questions. */
-  readAnswer?: AnswerReader;
-  retention?: Partial<Retention>;
-  /** Encrypts what is stored: `id=key` with commas, as DROVER_ENCRYPTION_KEYS of the workers. Default: nothing. */
-  encryptionKeys?: string | undefined;
-  /** Milliseconds after which a command that Redis does not answer fails. Default 10,000. */
-  commandTimeoutMs?: number;
-  onError?: (error: Error) => void;
-}
 
 /** Enqueues runs and asks about them. Open one per process and close it at the end. */
 export class Client {

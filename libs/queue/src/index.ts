@@ -2,6 +2,7 @@ export * from "./admission.js";
 export * from "./approvals.js";
 export * from "./approvals-client.js";
 export * from "./client.js";
+export type { ClientOptions } from "./client-options.js";
 export * from "./consumer.js";
 export * from "./expiry.js";
 export * from "./inbox.js";

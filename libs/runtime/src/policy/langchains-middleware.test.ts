@@ -1,8 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
-import { ChatOpenAI } from "@langchain/openai";
 import {
   type AgentMiddleware,
   anthropicPromptCachingMiddleware,
@@ -11,7 +8,6 @@ import {
   contextEditingMiddleware,
   createMiddleware,
   dynamicSystemPromptMiddleware,
-  openAIModerationMiddleware,
   providerToolSearchMiddleware,
   tool,
 } from "langchain";
@@ -198,82 +194,5 @@ describe("provider tool search", () => {
     expect(outcome).toMatchObject({ output: "done" });
     expect(body(0)).toContain('"defer_loading":true');
     expect(body(0)).toContain("tool_search");
-  });
-});
-
-describe("OpenAI's moderation", () => {
-  /** The moderation endpoint, which flags what says "bad". */
-  const moderatedBy: string[] = [];
-  const moderation = createServer((request, response) => {
-    let text = "";
-    request.on("data", (part) => {
-      text += part;
-    });
-    request.on("end", () => {
-      moderatedBy.push((JSON.parse(text) as { model: string }).model);
-      const flagged = text.includes("bad");
-      response.setHeader("content-type", "application/json");
-      response.end(
-        JSON.stringify({
-          id: "m",
-          model: "m",
-          results: [{ flagged, categories: { hate: flagged }, category_scores: { hate: 0.9 } }],
-        }),
-      );
-    });
-  });
-  beforeEach(() => new Promise<void>((resolve) => moderation.listen(0, "127.0.0.1", resolve)));
-  afterEach(() => new Promise((resolve) => moderation.close(resolve)));
-  const moderated = (options: object) => {
-    const baseURL = `http://127.0.0.1:${(moderation.address() as AddressInfo).port}/v1`;
-    const model = new ChatOpenAI({ model: "gpt-4o-mini", apiKey: "k", configuration: { baseURL } });
-    return as(
-      openAIModerationMiddleware({ model, ...options } as Parameters<typeof openAIModerationMiddleware>[0]),
-    );
-  };
-
-  it.each([
-    [
-      "end",
-      { exitBehavior: "end", violationMessage: "No: {categories}" },
-      { kind: "completed", output: "No: hate" },
-    ],
-    ["error", { exitBehavior: "error" }, { kind: "failed", error: { code: "AGENT_ERROR" } }],
-    [
-      "replace",
-      { exitBehavior: "replace", violationMessage: "[removed]" },
-      { kind: "completed", output: "fine" },
-    ],
-    ["checkInput: false", { checkInput: false }, { kind: "completed", output: "fine" }],
-  ])("of the input: %s", async (_, options, expected) => {
-    server.use([{ text: "fine" }]);
-    const { outcome } = await run({ middleware: [moderated(options)] }, { input: "a bad word" });
-    expect(outcome).toMatchObject(expected);
-  });
-
-  it.each([
-    ["checkOutput", {}, "No: hate"],
-    ["checkOutput: false", { checkOutput: false }, "a bad answer"],
-  ])("of the answer: %s", async (_, options, output) => {
-    server.use([{ text: "a bad answer" }]);
-    const middleware = [moderated({ violationMessage: "No: {categories}", ...options })];
-    expect((await run({ middleware })).outcome).toMatchObject({ output });
-  });
-
-  it.each([
-    "omni-moderation-latest",
-    "omni-moderation-2024-09-26",
-    "text-moderation-latest",
-    "text-moderation-stable",
-  ])("by the moderation model %s", async (moderationModel) => {
-    server.use([{ text: "fine" }]);
-    await run({ middleware: [moderated({ moderationModel })] });
-    expect(moderatedBy).toContain(moderationModel);
-  });
-
-  it("of tools' results", async () => {
-    server.use([calling("bad"), { text: "fine" }]);
-    const middleware = [moderated({ checkToolResults: true, checkOutput: false, violationMessage: "No." })];
-    expect((await run({ tools: [named("bad")], middleware })).outcome).toMatchObject({ output: "No." });
   });
 });
