@@ -1,10 +1,12 @@
 /**
  * `npm run chaos -- [--runs 100] [--workers 4] [--seed 1] [--lease-ms 5000] [--settle-ms 90000] [--every-ms 800]
  * [--only kill,drain,…] [--json]`: a fleet of the harness's agents, and everything done to it that the seed's plan says.
- * `--crash-points [--agents steps,approver,…]` instead: a worker is killed at every command of a run in turn. Exits with
- * 1 where a promise was broken. `--json` prints the report alone.
+ * `--crash-points [--agents steps,team,receipts,…] [--every 1]` instead: a worker is killed at every command of a run in
+ * turn. Exits with 1 where a promise was broken. `--json` prints the report alone.
  */
 import { parseArgs } from "node:util";
+import { receiptsAgent } from "./chaos-receipts.mjs";
+import { guarded } from "./guard.mjs";
 import { setupOrExit } from "./setup.mjs";
 
 const number = (value, fallback) => (value === undefined ? fallback : Number(value));
@@ -19,6 +21,7 @@ const { values } = parseArgs({
       "settle-ms": text,
       "every-ms": text,
       only: text,
+      every: text,
       agents: text,
     },
     ...{ json: { type: "boolean", default: false }, "crash-points": { type: "boolean", default: false } },
@@ -28,7 +31,7 @@ const { values } = parseArgs({
 if (!values.json) await setupOrExit({ yes: values.yes });
 const chaos = await import("../libs/chaos/dist/index.js");
 const say = values.json ? () => {} : (line) => console.error(line);
-process.exitCode = values["crash-points"] ? await crashPoints() : await run();
+await guarded("chaos", values["crash-points"] ? crashPoints : run);
 
 async function run() {
   const seed = number(values.seed, 1);
@@ -49,9 +52,21 @@ async function run() {
 }
 
 async function crashPoints() {
-  const names = values.agents?.split(",") ?? ["steps", "nested", "parallel", "approver"];
-  const agents = chaos.builtInAgents.filter(({ name }) => names.includes(name));
-  const report = await chaos.runCrashPoints({ agents, onProgress: say });
-  console.log(JSON.stringify(report, null, values.json ? 0 : 2));
-  return report.agents.every(({ differences }) => differences.length === 0) ? 0 : 1;
+  const receipts = receiptsAgent();
+  const names = values.agents?.split(",");
+  const isWanted = ({ name }) => names?.includes(name) ?? true;
+  const every = number(values.every, 1);
+  const found = [];
+  for (const [agents, root] of [[chaos.crashPointAgents], [[receipts.agent], receipts.root]]) {
+    const wanted = agents.filter(isWanted);
+    if (wanted.length === 0) continue;
+    const report = await chaos.runCrashPoints({
+      ...{ agents: wanted, every, onProgress: say },
+      ...(root ? { root } : {}),
+    });
+    found.push(...report.agents);
+  }
+  receipts.close();
+  console.log(JSON.stringify({ agents: found }, null, values.json ? 0 : 2));
+  return found.every(({ differences }) => differences.length === 0) ? 0 : 1;
 }

@@ -1,11 +1,12 @@
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client } from "@drover/queue";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFleet, type Fleet } from "./testing/processes.js";
+import { createFleet, type Fleet, type WorkerProcess } from "./testing/processes.js";
 
 let server: RedisServer;
 let client: Client;
 let fleet: Fleet;
+let worker: WorkerProcess;
 
 beforeAll(async () => {
   server = await startRedis();
@@ -15,7 +16,7 @@ beforeAll(async () => {
     readAnswer: (_, answer) => ("value" in answer ? answer.value : answer),
   });
   fleet = createFleet(server.url, "e");
-  await fleet.start();
+  worker = await fleet.start();
 });
 afterAll(async () => {
   await client.close();
@@ -45,6 +46,14 @@ describe("how a run ends", () => {
       attempt: 1,
       error: { code: "AGENT_ERROR", message: expect.stringContaining("this node is broken") },
     });
+  });
+
+  it("a promise that a node forgot, and that fails: the run is well, and so is its worker", async () => {
+    expect(await run("forgetful", { id: "x" })).toMatchObject({ status: "success", crashes: 0 });
+    const told = () => worker.logs.find((line) => String(line.msg).includes("no code waited for"));
+    await expect.poll(told).toMatchObject({ level: "error", thrown: "Error" });
+    expect(JSON.stringify(told())).not.toContain("nobody waits for this");
+    expect(worker.process.exitCode).toBeNull();
   });
 
   it("a deadline that passes while it runs", async () => {

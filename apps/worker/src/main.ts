@@ -1,5 +1,6 @@
 import { isDroverError } from "@drover/contracts";
-import { readConfig } from "./config.js";
+import { createLogger } from "@drover/telemetry";
+import { readConfig, type WorkerConfig } from "./config.js";
 import { startWorker } from "./worker.js";
 
 /**
@@ -20,11 +21,26 @@ async function main(): Promise<void> {
     process.on("SIGINT", leave);
     process.once("disconnect", resolve);
   });
-  const worker = await startWorker(readConfig(process.env, process.cwd()), process.env);
+  const config = readConfig(process.env, process.cwd());
+  outliveStrayFailures(config);
+  const worker = await startWorker(config, process.env);
   process.send?.({ url: worker.url });
   await toldToLeave;
   await worker.stop();
   process.exit(0);
+}
+
+/**
+ * A promise that an agent's code forgot must not end a process that works on the runs of others: each of them would
+ * count it as a crash of its own. Its message is not written, it may hold anything.
+ */
+function outliveStrayFailures({ logLevel, logPretty }: WorkerConfig): void {
+  const logger = createLogger({ level: logLevel, pretty: logPretty, name: "worker" });
+  process.on("unhandledRejection", (reason) => {
+    const thrown = reason instanceof Error ? reason.name : typeof reason;
+    const at = reason instanceof Error ? reason.stack?.split("\n").find((line) => /^\s+at /.test(line)) : "";
+    logger.error({ thrown, at: at?.trim() }, "a failure that no code waited for");
+  });
 }
 
 main().catch((error: unknown) => {

@@ -106,6 +106,21 @@ export const parallel = agent("parallel", [act("tool", "look"), known("book"), a
 /** A tool that a human must approve, and that must not happen twice. */
 export const approver = agent("approver", [known("pay")], { once: ["pay"], approvals: { pay: true } });
 
+/** An agent of its own behind a tool: two steps, with checkpoints under those of the run that calls it. */
+const helper = tool(
+  async (task, config) => {
+    const { steps: taken } = await inner.invoke({ ...task, steps: [] }, { signal: config.signal });
+    return `${taken.join(" and ")} for ${task.run}`;
+  },
+  { name: "helper", description: "Has a helper do it.", schema },
+);
+
+/** Three tools at once: one of them a subagent, one that a human must approve and that must not happen twice. */
+export const team = agent("team", [act("tool", "look"), helper, known("pay")], {
+  once: ["pay"],
+  approvals: { pay: true },
+});
+
 /** Five requests to the model in a thread, whoever makes them; a run needs two. */
 export const limited = agent("limited", [act("tool", "look")], { modelCalls: { thread: 5 } });
 

@@ -22,6 +22,10 @@ export interface ChaosAgent {
   mayNotKnow?: boolean;
   /** Requests to the model that a thread may make, of all its runs. */
   threadModelCalls?: number;
+  /** The environment of its workers, beside the harness's own. */
+  env?: Record<string, string>;
+  /** How often tools marked once were started for a run, where they do not write to the harness's ledger. */
+  effectsOf?: (run: string) => number;
   /** What is wrong with a run that ended with success; empty if nothing is. */
   wrong?: (run: Run, task: Task, lines: readonly LedgerLine[]) => string[];
 }
@@ -60,4 +64,10 @@ export const builtInAgents: readonly ChaosAgent[] = [
   { name: "asker", input: asState, questions: 2 },
   { name: "limited", weight: 2, input: asText, threadModelCalls: 5 },
   { name: "flaky", input: asText, wrong: has(({ run }) => `look for ${run}`) },
+];
+
+/** Those that are killed at every command: a chain, graphs in a graph, tools at once, an approval, and all in one. */
+export const crashPointAgents: readonly ChaosAgent[] = [
+  ...builtInAgents.filter(({ name }) => ["steps", "nested", "parallel", "approver"].includes(name)),
+  { name: "team", input: asText, questions: 1 },
 ];

@@ -73,7 +73,7 @@ export class Arena {
       network,
       new Client(disturbed),
       new Client(disturbed),
-      new Client({ ...over, redisUrl: redis.url, commandTimeoutMs: 120_000 }),
+      new Client({ ...over, redisUrl: redis.url, commandTimeoutMs: 20_000 }),
       direct,
       listener,
       openState({ redis: direct, prefix: PREFIX }),
@@ -104,7 +104,12 @@ export class Arena {
     worker.exited.then((code) => {
       if (slot.worker !== worker || worker.isExpectedToEnd || this.isOver) return;
       this.count("unexpectedExits");
-      this.tell(`worker ${worker.pid} ended by itself with ${code}: ${worker.logs.slice(-3).join(" ")}`);
+      this.tell(
+        `worker ${worker.pid} ended by itself with ${code}: ${worker.logs
+          .slice(-30)
+          .filter((line) => !line.startsWith("{"))
+          .join(" ")}`,
+      );
       this.refill(slot);
     });
   }

@@ -26,8 +26,10 @@ export interface AgentCrashPoints {
   commands: number;
   /** How many kills were tried. */
   points: number;
-  /** What ended otherwise than the undisturbed run; empty if nothing did. */
+  /** What ended otherwise than the undisturbed run, or could not be tried; empty if nothing did. */
   differences: string[];
+  /** Runs that ended with EFFECT_UNKNOWN, of an agent whose tool nobody can be asked about. */
+  unknownEffects: number;
   /** The most requests to a model beyond those of the undisturbed run. */
   repeatedModelCalls: number;
   /** The longest time from a kill to the end of the run, in milliseconds. */
@@ -41,6 +43,7 @@ export async function runCrashPoints(options: CrashPointsOptions): Promise<{ age
   // Whoever takes over lives in this very process.
   process.env[LEDGER_VARIABLE] = ledger;
   process.env[DEAD_VARIABLE] = "1";
+  for (const { env } of options.agents) Object.assign(process.env, env);
   const redis = await startRedis();
   try {
     const found: AgentCrashPoints[] = [];
@@ -78,6 +81,7 @@ async function tryAgent(
     commands: names.length,
     points: points.length,
     differences: [],
+    unknownEffects: 0,
     repeatedModelCalls: 0,
     longestMs: 0,
   };
@@ -86,9 +90,14 @@ async function tryAgent(
     for (let point = queue.shift(); point; point = queue.shift()) {
       const { at, when, name } = point;
       const label = `${agent.name}-${at}-${when}`;
-      const ended = await runOnce({ ...settings, label, crash: { at, when } });
       const here = `killed ${when} command ${name}: `;
-      if (told(ended) !== told(model))
+      const ended = await runOnce({ ...settings, label, crash: { at, when } }).catch((error: unknown) => {
+        result.differences.push(`${here}${String(error)}`);
+        return null;
+      });
+      if (!ended) continue;
+      if (agent.mayNotKnow && ended.code === "EFFECT_UNKNOWN" && ended.once <= 1) result.unknownEffects += 1;
+      else if (told(ended) !== told(model))
         result.differences.push(`${here}${told(ended)} instead of ${told(model)}`);
       result.repeatedModelCalls = Math.max(result.repeatedModelCalls, ended.modelCalls - model.modelCalls);
       result.longestMs = Math.max(result.longestMs, ended.recoveryMs);

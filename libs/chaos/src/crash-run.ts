@@ -54,6 +54,10 @@ export async function runOnce(settings: CrashRun): Promise<Ended> {
     diedAt = performance.now();
     return startWorker(rescuerConfig(settings, prefix), process.env);
   });
+  // Where nobody can take the run over there is nothing to wait for; and a failure that nobody waits for yet would end
+  // this process.
+  const noRescue = new Promise<never>((_, reject) => rescuer.catch(reject));
+  noRescue.catch(() => {});
   try {
     await Promise.race([worker.ready, worker.exited]);
     const handle = await client.enqueueRun({
@@ -62,7 +66,7 @@ export async function runOnce(settings: CrashRun): Promise<Ended> {
       idempotencyKey: label,
       input: agent.input({ run: label, thread: label, ms: 5 }),
     });
-    const run = await seeToItsEnd(client, handle);
+    const run = await Promise.race([noRescue, seeToItsEnd(client, handle)]);
     const lines = readLedger(ledger).filter((line) => line.run === label);
     return {
       label,
@@ -71,18 +75,21 @@ export async function runOnce(settings: CrashRun): Promise<Ended> {
       code: run.error?.code ?? null,
       output: run.output,
       questions: run.approvals.length,
-      once: lines.filter(({ what }) => what === "once").length,
+      once: agent.effectsOf?.(label) ?? lines.filter(({ what }) => what === "once").length,
       modelCalls: lines.filter(({ what }) => what === "model").length,
       recoveryMs: diedAt === null ? 0 : Math.round(performance.now() - diedAt),
     };
   } finally {
     await worker.kill();
-    await (await rescuer)?.stop();
+    await (await rescuer.catch(() => null))?.stop();
     await client.close();
   }
 }
 
-function start({ root, ledger, redisUrl, label, crash, countFile }: CrashRun, prefix: string): WorkerProcess {
+function start(
+  { agent, root, ledger, redisUrl, label, crash, countFile }: CrashRun,
+  prefix: string,
+): WorkerProcess {
   return new WorkerProcess({
     redisUrl,
     prefix,
@@ -95,6 +102,7 @@ function start({ root, ledger, redisUrl, label, crash, countFile }: CrashRun, pr
       DROVER_CHAOS_CRASH_MATCH: [label, derivedUuid("run", DEFAULT_TENANT, label)].join(","),
       ...(crash ? { DROVER_CHAOS_CRASH_AT: String(crash.at), DROVER_CHAOS_CRASH_WHEN: crash.when } : {}),
       ...(countFile ? { DROVER_CHAOS_CRASH_COUNT: countFile } : {}),
+      ...agent.env,
     },
   });
 }

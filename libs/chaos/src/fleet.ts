@@ -49,7 +49,8 @@ export class WorkerProcess {
         [LEDGER_VARIABLE]: settings.ledger,
         ...settings.env,
       },
-      stdio: ["ignore", "pipe", "pipe"],
+      // With a channel to this process: when it is gone, whatever ended it, the worker leaves too.
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     this.child = child;
     this.exited = new Promise((resolve) => {

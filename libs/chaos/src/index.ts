@@ -1,4 +1,4 @@
-export { builtInAgents, type ChaosAgent, type Task } from "./agents.js";
+export { builtInAgents, type ChaosAgent, crashPointAgents, type Task } from "./agents.js";
 export { type ChaosOptions, type ChaosResult, runChaos } from "./chaos.js";
 export { type AgentCrashPoints, type CrashPointsOptions, runCrashPoints, type When } from "./crash-points.js";
 export { explain, historyOf } from "./explain.js";

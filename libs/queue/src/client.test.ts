@@ -180,6 +180,29 @@ describe("a run", () => {
     });
   });
 
+  it("spends no try where Redis refused what it wrote", async () => {
+    let tries = 0;
+    const refused: Outcome = {
+      kind: "failed",
+      error: { code: "REDIS_REFUSED", message: "It has no memory left." },
+      retryable: true,
+      endedBy: "error",
+      usage: completed().usage,
+    };
+    await work({
+      act: () => {
+        tries += 1;
+        return tries > 2 ? completed() : refused;
+      },
+    });
+    const handle = await client.enqueueRun({ agent: "clerk", input: "x", maxAttempts: 1 });
+    expect(await handle.result({ timeoutMs: 20_000 })).toMatchObject({
+      status: "success",
+      attempt: 1,
+      seq: 3,
+    });
+  });
+
   it("can be followed from any of its events", async () => {
     await work({ act: () => completed() });
     const handle = await client.enqueueRun({ agent: "clerk", input: "x" });

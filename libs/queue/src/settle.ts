@@ -2,6 +2,7 @@ import {
   type ActionRequest,
   approvalId,
   DroverError,
+  type ErrorCode,
   type ErrorInfo,
   type InterruptQuestion,
   type Lease,
@@ -14,6 +15,7 @@ import { DEFAULT_MAX_PAYLOAD, encodePayload, type Payload, type Settlement, type
 /** Milliseconds before the second try of a run; doubles with each further one, up to a minute. */
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 60_000;
+const STORE_FAILURES = new Set<ErrorCode>(["NO_REDIS", "REDIS_REFUSED"]);
 
 export interface Budget {
   attempt: number;
@@ -68,6 +70,11 @@ function settlementOf(
         })),
       };
     case "failed":
+      // A Redis that was full or away is no fault of the run, and no try of it: this is committed once it is well.
+      if (outcome.retryable && STORE_FAILURES.has(outcome.error.code)) {
+        const delayMs = retryDelay(lease.seq);
+        return { what: "again", kind: "retry", delayMs, error: outcome.error, spendsAttempt: false };
+      }
       if (outcome.retryable && budget.attempt < budget.maxAttempts) {
         const delayMs = Math.max(retryDelay(budget.attempt), outcome.retryAfterMs ?? 0);
         return { what: "again", kind: "retry", delayMs, error: outcome.error, spendsAttempt: true };

@@ -68,6 +68,16 @@ export function asDroverError(error: unknown): unknown {
   if (message.startsWith("READONLY")) {
     return refused("it is a read-only replica. Connect to the primary", error);
   }
+  // What a transaction was refused for is said of its commands alone: a full Redis, nearly always.
+  if (message.startsWith("EXECABORT")) {
+    return refused(
+      "it refused a part of a transaction. Nothing was stored; see its memory and its log",
+      error,
+    );
+  }
+  if (/^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|UNBLOCKED)\b/.test(message)) {
+    return refused("it takes no commands at the moment. Wait, or see its log", error);
+  }
   if (/NOAUTH|WRONGPASS|NOPERM/.test(message)) {
     return refused("the user or password in REDIS_URL is missing or not accepted", error);
   }

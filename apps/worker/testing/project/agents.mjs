@@ -50,6 +50,16 @@ export const broken = new StateGraph(State)
   .addEdge("fails", END)
   .compile();
 
+/** Forgets a promise that fails. */
+export const forgetful = new StateGraph(State)
+  .addNode("forgets", () => {
+    Promise.reject(new Error("nobody waits for this"));
+    return { steps: ["forgot"] };
+  })
+  .addEdge(START, "forgets")
+  .addEdge("forgets", END)
+  .compile();
+
 /** Asks two questions one after the other and gives both answers. */
 export const asker = new StateGraph(State)
   .addNode("first", () => ({ steps: [interrupt({ question: "first?" })] }))

@@ -187,6 +187,8 @@ export class ThreadQueue {
       ...records.flatMap(({ log, key, record }) => [log, key, record]),
     ];
     const registered = this.#register(before === "");
+    // Both may fail, and then the first one is told.
+    registered.catch(() => {});
     const [what] = (await runScript(
       context.redis,
       APPEND,
