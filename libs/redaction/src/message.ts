@@ -87,6 +87,18 @@ export function partOfBlock(key: string, type: unknown, place: RedactionPlace): 
   return { kind: "value", place: /reasoning|thinking/.test(name) ? "reasoning" : place };
 }
 
+/**
+ * Whether a block is a model's thinking that its provider signed or encrypted. One that a rule changes is left out as a
+ * whole: with another text its provider would refuse it, and the conversation with it.
+ */
+export function isSealed(block: unknown): boolean {
+  if (!isObject(block)) return false;
+  const { type, signature, encrypted_content, extras } = block as Record<string, unknown>;
+  if (!/reasoning|thinking/.test(String(type))) return false;
+  const inExtras = isObject(extras) ? (extras as { signature?: unknown }).signature : undefined;
+  return [signature, encrypted_content, inExtras].some((seal) => typeof seal === "string" && seal !== "");
+}
+
 /** The same for one call, LangChain's `{id, name, args}` and OpenAI's `{id, function: {name, arguments}}`. */
 export function partOfCall(key: string): MessagePart {
   if (BLOCK_KEPT.has(key) || key === "name") return { kind: "keep" };

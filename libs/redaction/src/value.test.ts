@@ -259,3 +259,36 @@ describe("JSON in a string", () => {
     );
   });
 });
+
+describe("thinking that its provider signed", () => {
+  const blocks = (thinking: string) => [
+    { type: "thinking", thinking, signature: "c2lnbmVk" },
+    { type: "text", text: "Done." },
+  ];
+
+  it("is left out as a whole where a rule covers something in it", () => {
+    const message = new AIMessage({ id: "m", content: blocks(`He is ${BOB}`) as never });
+    const covered = everywhere.value(message, "event");
+    expect(covered.content).toEqual([{ type: "text", text: "Done." }]);
+    expect(dump(covered)).not.toContain("bob@");
+    expect(dump(covered)).not.toContain("c2lnbmVk");
+  });
+
+  it("stays where no rule does, with its signature", () => {
+    const message = new AIMessage({ content: blocks("I think.") as never });
+    expect(everywhere.value(message, "event")).toBe(message);
+  });
+
+  it.each([
+    [{ type: "reasoning", reasoning: BOB, extras: { signature: "s" } }],
+    [{ type: "reasoning", summary: [{ type: "summary_text", text: BOB }], encrypted_content: "e" }],
+  ])("%j is sealed, too", (block) => {
+    const message = new AIMessage({ content: [block, { type: "text", text: "Done." }] as never });
+    expect(everywhere.value(message, "event").content).toEqual([{ type: "text", text: "Done." }]);
+  });
+
+  it("without a seal keeps its place", () => {
+    const message = new AIMessage({ content: [{ type: "reasoning", reasoning: BOB }] as never });
+    expect(everywhere.value(message, "event").content).toEqual([{ type: "reasoning", reasoning: GONE }]);
+  });
+});

@@ -1,5 +1,6 @@
 import { DroverError, type RedactionPlace } from "@drover/contracts";
 import {
+  isSealed,
   type MessagePart,
   partOfAdditional,
   partOfBlock,
@@ -100,11 +101,17 @@ class Walk {
     seen.set(value, state);
     const entries = entriesOf(value);
     const read = reader(value, reading);
+    const kept: Entry[] = [];
     let isChanged = false;
-    for (const entry of entries) if (this.#entry(entry, read, depth)) isChanged = true;
+    for (const entry of entries) {
+      const original = entry.value;
+      const isNew = this.#entry(entry, read, depth);
+      if (isNew) isChanged = true;
+      if (!isNew || !isSealed(original)) kept.push(entry);
+    }
     if (isChanged || state.copy) {
       state.copy ??= emptyCopy(value);
-      fillCopy(value, state.copy, entries);
+      fillCopy(value, state.copy, kept);
     }
     state.done = state.copy ?? value;
     return state.done;

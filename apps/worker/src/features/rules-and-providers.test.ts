@@ -37,6 +37,37 @@ describe("piiMiddleware", () => {
     const run = await stage.run("pii_block", { script: fine, input: "ann@example.com" });
     expect(run).toMatchObject({ status: "error", error: { code: "PII_BLOCKED" } });
     expect(stage.requests()).toEqual([]);
+    // The text is stored nowhere, so the thread goes on.
+    const ask = (input: string) => stage.run("pii_block", { script: fine, input, thread: "t" });
+    expect((await ask("ann@example.com")).status).toBe("error");
+    expect((await ask("Hello")).status).toBe("success");
+    expect(sent(stage)).not.toContain("ann@");
+  });
+  proves("everywhere: a value in two pieces of a stream", async (stage) => {
+    const script = [{ text: "Ask ann@example.com or nobody" }];
+    const run = await stage.run("pii_everywhere", { script, streamMode: ["messages"] });
+    const events = await stage.events(run);
+    const told = events
+      .filter((event) => (event as { type: string }).type === "messages")
+      .map((event) => (event as { text: string }).text)
+      .join("");
+    expect(told).toBe("Ask [REDACTED_EMAIL] or nobody");
+  });
+  proves("everywhere: signed thinking", async (stage) => {
+    const thinking = { text: "It is ann@example.com", signature: "c2lnbmVk" };
+    const ask = () => stage.run("pii_thinking", { script: [{ thinking, text: "fine" }], thread: "t" });
+    expect((await ask()).output).toBe("fine");
+    expect((await ask()).output).toBe("fine");
+    const again = sent(stage, 1);
+    expect(again).toContain("fine");
+    expect(again).not.toMatch(/ann@|c2lnbmVk|REDACTED/);
+  });
+  proves("everywhere: answers keep their ids, usage and status", async (stage) => {
+    const call = { toolCalls: [{ id: "call_7", name: "search", args: { text: "ann@example.com" } }] };
+    const run = await stage.run("pii_everywhere", { script: [{ ...call, usage: { input: 70 } }, ...fine] });
+    expect(run.usage.inputTokens).toBe(80);
+    expect(sent(stage, 1)).toContain("call_7");
+    expect(sent(stage, 1)).not.toContain("ann@");
   });
   proves("applyToOutput", async (stage) => {
     const run = await stage.run("pii_output", { script: [{ text: "ask ann@example.com" }] });

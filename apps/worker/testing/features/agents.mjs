@@ -316,6 +316,9 @@ export const pii_tool_results = pii("pii_tool_results", {
 });
 export const pii_pattern = pii("pii_pattern", { type: "api_key", detector: "sk-[a-zA-Z0-9]{8}" });
 export const pii_regexp = pii("pii_regexp", { type: "code", detector: /ab\d+/i });
+const coverAll = { pii: [{ type: "email", everywhere: true }] };
+export const pii_everywhere = ofPolicy("pii_everywhere", coverAll);
+export const pii_thinking = ofPolicy("pii_thinking", coverAll, { model: CLAUDE });
 export const pii_function = pii("pii_function", {
   type: "word",
   detector: (text) =>
