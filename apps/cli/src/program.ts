@@ -17,8 +17,8 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
     "list, show, results, retry, cancel, pause, resume, score",
     () => import("./commands/batches.js"),
   ],
-  ["runs", "list, show, cancel, retry, tail", () => import("./commands/runs.js")],
-  ["threads", "show a conversation", () => import("./commands/threads.js")],
+  ["runs", "list, show, cancel, retry, tail, export", () => import("./commands/runs.js")],
+  ["threads", "show, erase", () => import("./commands/threads.js")],
   ["approvals", "list, show, watch, approve, edit, reject, respond", () => import("./commands/approvals.js")],
   ["queue", "stats, pause, resume", () => import("./commands/queue.js")],
   ["dead-letters", "list, show, replay, drop", () => import("./commands/dead-letters.js")],
@@ -26,6 +26,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ["webhooks", "list, replay", () => import("./commands/webhooks.js")],
   ["pii", "scan, redact", () => import("./commands/pii.js")],
   ["agents", "list, show", () => import("./commands/agents.js")],
+  ["erase", "remove every trace of a subject", () => import("./commands/erase.js")],
   ["doctor", "what is wrong, and how to mend it", () => import("./commands/doctor.js")],
 ];
 

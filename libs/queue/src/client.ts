@@ -32,6 +32,7 @@ import {
 import { ApprovalsClient } from "./approvals-client.js";
 import type { ClientOptions } from "./client-options.js";
 import { knownAgentsOf } from "./known-agents.js";
+import { RecordsClient } from "./records-client.js";
 import {
   cancelRun,
   forEachOfBatch,
@@ -52,6 +53,8 @@ export class Client {
   readonly queue: RunQueue;
   readonly tenant: string;
   readonly approvals: ApprovalsClient;
+  /** What is kept of runs that ended: taken out, or erased. */
+  readonly records: RecordsClient;
   /** Webhooks of this tenant that could not be posted. */
   readonly failedWebhooks: FailedWebhooks;
   private readonly redactorOf: (agent: string) => Redactor;
@@ -90,6 +93,7 @@ export class Client {
     this.queue = new RunQueue(queueRedis, this.state.keys);
     this.failedWebhooks = new FailedWebhooks(queueRedis, this.state.keys, this.tenant);
     this.subscriptions = new Subscriptions(open("subscriber"));
+    this.records = new RecordsClient(this.state, this.tenant);
     this.approvals = new ApprovalsClient(this.state, this.queue, this.tenant, options);
   }
 

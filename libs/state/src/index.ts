@@ -23,5 +23,6 @@ export * from "./shares.js";
 export * from "./state.js";
 export * from "./stored-answer.js";
 export * from "./subscriptions.js";
+export * from "./thread-erasure.js";
 export * from "./transitions.js";
 export * from "./worker-registry.js";

@@ -20,6 +20,13 @@ export function unknownRun(runId: string): DroverError {
   );
 }
 
+export function threadInUse(threadId: string, runId: string): DroverError {
+  return new DroverError(
+    "ILLEGAL_TRANSITION",
+    `Run ${runId} of thread '${threadId}' is not over; cancel it before you erase the thread.`,
+  );
+}
+
 export function idempotencyConflict(): DroverError {
   return new DroverError(
     "IDEMPOTENCY_CONFLICT",

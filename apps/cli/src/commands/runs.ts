@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from "../exit-codes.js";
 import { whole } from "../options.js";
 import { ago, count, counted, tokensOf } from "../output/format.js";
 import { type Output, paintStatus } from "../output/output.js";
+import { addExport } from "../run/export-runs.js";
 import { followRun } from "../run/follow-run.js";
 import { runsNewestFirst } from "../run/pages.js";
 import { exitCodeOfRun, printRun } from "../run/show-run.js";
@@ -55,6 +56,7 @@ export function add(program: Command): void {
       "\nThe model's text and the graph's updates are there for runs with a stream mode (`drover run --stream`).\n\nExamples:\n  $ drover runs tail 5f0c2d9e-…\n  $ drover runs tail 5f0c2d9e-… --json --since 1770000000000-0\n\nExit codes: 0 the run succeeded, 1 it failed, 3 no such run, 130 interrupted (the run goes on).",
     )
     .action(act(tail));
+  addExport(runs);
 }
 
 interface ListOptions {

@@ -8,6 +8,7 @@ import { whole } from "../options.js";
 import { ago, count, counted } from "../output/format.js";
 import type { Output } from "../output/output.js";
 import { brief, fit } from "../output/text.js";
+import { eraseThread } from "./erase.js";
 import { printRuns } from "./runs.js";
 
 export function add(program: Command): void {
@@ -19,6 +20,12 @@ export function add(program: Command): void {
     .option("-m, --messages <number>", "how many of the last messages", whole(0, 10_000), 10)
     .addHelpText("after", "\nExample:\n  $ drover threads show customer-4711 --messages 3")
     .action(act(show));
+  threads
+    .command("erase")
+    .description("Removes every trace of a thread. It can't be undone.")
+    .argument("<thread id>")
+    .addHelpText("after", "\nExample:\n  $ drover threads erase customer-4711")
+    .action(act(eraseThread));
 }
 
 /** Checkpoints that are looked through for the thread's runs. */
