@@ -4,5 +4,6 @@ export { type AgentCrashPoints, type CrashPointsOptions, runCrashPoints, type Wh
 export { explain, historyOf } from "./explain.js";
 export type { Attempt, Happening, RunHistory } from "./history.js";
 export { LEDGER_VARIABLE, type LedgerLine, note, readLedger } from "./ledger.js";
+export { leftovers } from "./leftovers.js";
 export type { ChaosEvent, Plan, PlannedEvent, PlannedRun } from "./plan.js";
 export { type ChaosReport, FAULTS, type Fault, type FaultKind } from "./report.js";
