@@ -1,5 +1,6 @@
-import { type Decision, DroverError } from "@drover/contracts";
+import { type Decision, DroverError, decisionSchema, parseOrThrow } from "@drover/contracts";
 import { type Command, Option } from "commander";
+import { z } from "zod";
 import { type AnswerOf, type AnswerOptions, decide, forEachAction } from "../approvals/answering.js";
 import { type AllOptions, decideAll, type Filter, waitingApprovals } from "../approvals/selection.js";
 import { showApproval, tableOf } from "../approvals/view.js";
@@ -72,6 +73,14 @@ export function add(program: Command): void {
     .option("-m, --message <text>", "what the agent is told")
     .addHelpText("after", '\nExample:\n  $ drover approvals reject apr_3e339c… -m "It was paid in March."')
     .action(act(reject));
+  answers(approvals.command("decide"))
+    .description("Decides each of several tool calls by itself.")
+    .requiredOption("--decisions <json>", "one for each call, in their order, as JSON or @file.json")
+    .addHelpText(
+      "after",
+      '\nExample:\n  $ drover approvals decide apr_3e339c… --decisions \'[{"type": "approve"}, {"type": "reject", "message": "Twice."}]\'',
+    )
+    .action(act(decideEach));
   answers(approvals.command("respond"))
     .description("Answers a question that is not about tool calls, or in place of a tool.")
     .option("-m, --message <text>", "the answer as text")
@@ -178,7 +187,7 @@ async function edit(cli: Cli, id: string, options: EditOptions): Promise<ExitCod
     if (approval.actions && approval.actions.length > 1) {
       throw new DroverError(
         "INVALID_DECISION",
-        `Approval ${id} is about ${approval.actions.length} tool calls; approve or reject them together.`,
+        `Approval ${id} is about ${approval.actions.length} tool calls: \`drover approvals decide ${id}\` takes a decision for each.`,
       );
     }
     return forEachAction(approval, (action) => ({
@@ -186,6 +195,16 @@ async function edit(cli: Cli, id: string, options: EditOptions): Promise<ExitCod
       editedAction: { name: options.tool ?? action.name, args: { ...(given ?? action.args), ...changes } },
     }));
   });
+}
+
+async function decideEach(
+  cli: Cli,
+  id: string,
+  { decisions: json, ...options }: AnswerOptions & { decisions: string },
+): Promise<ExitCode | undefined> {
+  const given = await jsonValue(json, "--decisions", cli.config.cwd);
+  const decisions = parseOrThrow(z.array(decisionSchema).min(1), given, "--decisions", "INVALID_DECISION");
+  return decide(cli, id, options, () => ({ decisions }));
 }
 
 /** JSON where it is JSON, else the text itself: `--set company=Northlight` needs no quotes within quotes. */
