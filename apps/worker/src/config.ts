@@ -41,6 +41,7 @@ export const workerSettings = z.object({
   DROVER_MAX_CRASHES: whole(1, 100, 3),
   /** Port of /metrics, /healthz and /readyz; 0 takes a free one. */
   DROVER_METRICS_PORT: whole(0, 65_535, 0),
+  /** Where they listen; 0.0.0.0 where Prometheus or the kubelet comes from outside. */
   DROVER_METRICS_HOST: z.string().default("127.0.0.1"),
   /** Keys the hashes of PII rules with the strategy hash, at least 16 bytes; the same for the whole fleet. */
   DROVER_PII_HASH_KEY: z.string().min(16).optional(),
@@ -71,6 +72,15 @@ export const workerSettings = z.object({
   DROVER_WEBHOOK_PRIVATE: z.enum(["0", "1"]).default("0"),
   /** Bytes of JSON that a run's input and context may have, where a message brings them. */
   DROVER_MAX_PAYLOAD_BYTES: z.coerce.number().int().min(1024).default(DEFAULT_MAX_PAYLOAD),
+  /** Prices of models, a JSON file like libs/runtime/prices.json; a relative path begins at the folder of langgraph.json. */
+  DROVER_PRICES: z.string().optional(),
+  /** Where a collector takes traces, OTLP over HTTP, for example http://collector:4318. Without it none are made. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  /** What this worker is called in traces. */
+  OTEL_SERVICE_NAME: z.string().default("drover-worker"),
+  /** 1 puts what people and models say into traces, after redaction. */
+  DROVER_OTEL_CONTENT: z.enum(["0", "1"]).default("0"),
+  /** trace, debug, info, warn, error, fatal or silent. */
   LOG_LEVEL: z.enum(LOG_LEVELS).default("info"),
   /** 1 writes logs for a terminal, 0 as JSON lines. */
   DROVER_LOG_PRETTY: z.enum(["0", "1"]).default("0"),
@@ -96,6 +106,9 @@ export interface WorkerConfig {
   signedMessages: ReadonlySet<MessageType>;
   webhooksMayBePrivate: boolean;
   maxPayloadBytes: number;
+  prices: string | undefined;
+  /** Undefined: nothing is traced. */
+  traces: { endpoint: string; serviceName: string; hasContent: boolean } | undefined;
   logLevel: string;
   logPretty: boolean;
   host: string;
@@ -125,6 +138,14 @@ export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
     signedMessages: new Set(s.DROVER_SIGNED_MESSAGES),
     webhooksMayBePrivate: s.DROVER_WEBHOOK_PRIVATE === "1",
     maxPayloadBytes: s.DROVER_MAX_PAYLOAD_BYTES,
+    prices: s.DROVER_PRICES,
+    traces: s.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? {
+          endpoint: s.OTEL_EXPORTER_OTLP_ENDPOINT,
+          serviceName: s.OTEL_SERVICE_NAME,
+          hasContent: s.DROVER_OTEL_CONTENT === "1",
+        }
+      : undefined,
     logLevel: s.LOG_LEVEL,
     logPretty: s.DROVER_LOG_PRETTY === "1",
     host: hostname(),

@@ -1,8 +1,8 @@
 import { type ConcurrencyLimits, DroverError, type Redactor } from "@drover/contracts";
 import type { RunQueue } from "@drover/queue";
-import type { LoadedAgent } from "@drover/runtime";
+import type { LoadedAgent, Prices } from "@drover/runtime";
 import type { State } from "@drover/state";
-import type { Complaints, Logger, Metrics } from "@drover/telemetry";
+import type { Complaints, Logger, Metrics, Traces } from "@drover/telemetry";
 import type { ActiveRuns } from "./active-runs.js";
 
 /** What every delivery is worked on with. */
@@ -25,6 +25,10 @@ export interface WorkerContext {
   /** For failures that may come again and again. */
   complaints: Complaints;
   metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  traces: Traces | undefined;
+  /** Undefined: Drover's own list. */
+  prices: Prices | undefined;
   /** Called when a run was left: the worker makes progress. */
   onProgress: () => void;
 }

@@ -95,6 +95,8 @@ describe("counts", () => {
     expect(count("drover_queue_wait_seconds_sum")).toBeLessThan(20);
     expect(count("drover_activation_duration_seconds_count", { outcome: "completed" })).toBe(1);
     expect(count("drover_run_endings_total", { ended_by: "completed" })).toBe(1);
+    // Nobody said where traces go: there are none.
+    expect(workers.flatMap(({ logs }) => logs).some((line) => "traceId" in line)).toBe(false);
   });
 
   it("are those of the tools: tries are not calls", async () => {

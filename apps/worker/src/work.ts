@@ -21,6 +21,7 @@ import { countAnswers } from "./answers.js";
 import { type Claim, claim as claimRun } from "./claim.js";
 import type { WorkerContext } from "./context.js";
 import { EventWriter } from "./event-writer.js";
+import { traceOf } from "./trace-run.js";
 
 /** Milliseconds between two looks for a worker that has the agent, and how many looks there are. */
 const LOOK_AGAIN_MS = 2000;
@@ -113,7 +114,11 @@ async function run(
   const { redis, keys, retention, codec } = state;
   const redactor = context.redactorOf(activation.agent);
   const { runId, threadId, agent, tenant, attempt } = activation;
-  const logger = context.logger.child({ runId, threadId, agent, tenant, attempt }, { redactor });
+  const span = traceOf(context, activation);
+  const logger = context.logger.child(
+    { runId, threadId, agent, tenant, attempt, ...(span ? { traceId: span.traceId } : {}) },
+    { redactor },
+  );
   const events = new EventWriter(state, lease, (error) => {
     if (error instanceof DroverError && error.code === "LEASE_LOST") active.stop(error);
     else logger.warn({ error }, "events of the run could not be written");
@@ -142,9 +147,12 @@ async function run(
       logger,
       metrics,
       env,
+      ...(context.prices ? { prices: context.prices } : {}),
+      ...(span ? { trace: { span, ...(context.traces?.hasContent ? { content: redactor } : {}) } } : {}),
     });
     await events.flush();
     logger.info({ outcome: outcome.kind }, "run left");
+    span?.end(outcome);
     return outcome;
   } finally {
     for (const timer of timers) clearTimeout(timer);

@@ -1,9 +1,10 @@
 /** Puts all libs together: the one place where a worker's parts meet. */
 import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NO_REDACTION } from "@drover/contracts";
 import { Consumer, QueueDepths, RunQueue, Sweeper } from "@drover/queue";
-import { loadAgents } from "@drover/runtime";
+import { loadAgents, loadPrices } from "@drover/runtime";
 import {
   assertReachable,
   assertSameKeys,
@@ -20,6 +21,7 @@ import {
   createMetrics,
   createProbes,
   type Logger,
+  startTraces,
   watchEventLoop,
 } from "@drover/telemetry";
 import { ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
@@ -57,6 +59,8 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   const metrics = createMetrics({ version: VERSION });
   const registry = await loadAgents({ root: config.root, env, fleetPolicy: config.fleetPolicy });
   startAtZero(metrics, registry.list());
+  const prices = config.prices === undefined ? undefined : loadPrices(resolve(config.root, config.prices));
+  const traces = config.traces && (await startTraces({ ...config.traces, version: VERSION }));
   const versions = Object.fromEntries(registry.list().map((agent) => [agent.name, agent.version]));
 
   const connections = openConnections(config, logger);
@@ -128,6 +132,8 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     logger,
     complaints,
     metrics,
+    traces,
+    prices,
     onProgress: () => liveness.left(),
   };
 
@@ -225,6 +231,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     await depths.close();
     await giveAllBack(state, queue, heartbeat.workerId);
     await heartbeat.end();
+    await traces?.stop();
     await probes.close();
     await queue.close();
     for (const redis of Object.values(connections)) redis.disconnect();

@@ -17,6 +17,8 @@ export interface Activation {
   context: Record<string, unknown>;
   metadata: Record<string, unknown>;
   tags: string[];
+  /** W3C trace context of who asked for the run, where somebody gave one. */
+  traceparent?: string | undefined;
   streamMode: ("updates" | "messages" | "custom")[];
   /** Milliseconds by Redis's clock; null where the run has none. */
   deadlineAt: number | null;

@@ -81,6 +81,11 @@ export const runRequestSchema = z.strictObject({
   batchId: z.string().max(64).optional(),
   /** The document's name in its batch. */
   document: z.string().max(1024).optional(),
+  /** W3C trace context of who asks: the run's spans become a part of that trace. */
+  traceparent: z
+    .string()
+    .regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
+    .optional(),
   ...notifyFields,
 });
 

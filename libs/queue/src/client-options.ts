@@ -20,4 +20,6 @@ export interface ClientOptions {
   /** Milliseconds after which a command that Redis does not answer fails. Default 10,000. */
   commandTimeoutMs?: number;
   onError?: (error: Error) => void;
+  /** The W3C trace context of runs whose request has none: that of the span that is active in the caller. */
+  traceparent?: () => string | undefined;
 }

@@ -277,9 +277,14 @@ export class Client {
     return runs.filter((run): run is Run => run !== null);
   }
 
+  private traced(request: RunRequest): RunRequest {
+    const traceparent = request.traceparent ?? this.options.traceparent?.();
+    return traceparent === undefined ? request : { ...request, traceparent };
+  }
+
   private ofTenant(request: RunRequest): RunRequest {
     if (request.tenant === undefined || request.tenant === this.tenant)
-      return { ...request, tenant: this.tenant };
+      return { ...this.traced(request), tenant: this.tenant };
     throw new DroverError(
       "INVALID_INPUT",
       `The run names tenant '${request.tenant}' and this client is '${this.tenant}'; open a client for each tenant.`,

@@ -85,6 +85,7 @@ export function parseClaim(
       context: payload.context,
       metadata: fields.metadata,
       tags: fields.tags,
+      traceparent: fields.traceparent,
       streamMode: fields.streamMode,
       deadlineAt,
       deadlineInMs: deadlineAt === null ? null : deadlineAt - Number(now),

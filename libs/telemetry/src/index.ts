@@ -7,3 +7,4 @@ export * from "./metrics-page.js";
 export * from "./metrics-table.js";
 export * from "./probes.js";
 export { hideSecrets } from "./secrets.js";
+export * from "./traces.js";

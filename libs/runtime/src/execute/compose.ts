@@ -10,6 +10,7 @@ import { reviveContext } from "./runtime-context.js";
 import type { Services } from "./services.js";
 import { StampedSaver } from "./stamped-saver.js";
 import type { StepClock } from "./step-clock.js";
+import { TraceCalls } from "./trace-calls.js";
 import { tracersFor } from "./tracing.js";
 import type { UsageMeter } from "./usage-meter.js";
 
@@ -28,6 +29,10 @@ export interface ComposedRun {
 /** Where a run streams what its model says, the time to the first token is measured. */
 function firstToken({ agent, streamMode }: Activation, { metrics }: Services): FirstToken[] {
   return metrics && streamMode.includes("messages") ? [new FirstToken(agent, metrics)] : [];
+}
+
+function traceCalls({ trace }: Services): TraceCalls[] {
+  return trace ? [new TraceCalls(trace.span, trace.content)] : [];
 }
 
 /** The config of one run. Throws MISSING_CREDENTIAL, INVALID_INPUT. */
@@ -50,7 +55,7 @@ export function compose(
     activation,
     services,
     context,
-    callbacks: [usage, ...firstToken(activation, services), ...tracersFor(services)],
+    callbacks: [usage, ...firstToken(activation, services), ...traceCalls(services), ...tracersFor(services)],
     answers: usage.answers,
     stop: (reason) => clock.end(reason),
   };

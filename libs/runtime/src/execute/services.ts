@@ -1,5 +1,5 @@
 import type { Counters, Effects, Redactor, RunEventData } from "@drover/contracts";
-import type { Logger, Metrics } from "@drover/telemetry";
+import type { Logger, Metrics, TraceSpan } from "@drover/telemetry";
 import type { BaseCheckpointSaver, BaseStore } from "@langchain/langgraph";
 import type { Environment, Prices } from "../models/index.js";
 
@@ -19,6 +19,8 @@ export interface Services {
   onEvent(event: RunEventData): void;
   logger: Pick<Logger, "debug" | "info" | "warn" | "error">;
   metrics?: Pick<Metrics, "inc" | "observe">;
+  /** Where the run is traced: what its calls become parts of. `content` redacts what is said, where that may be told. */
+  trace?: { span: Pick<TraceSpan, "child">; content?: Redactor };
   /** Default: Drover's own list. */
   prices?: Prices;
   /** Where credentials of the runtime context come from: DROVER_CREDENTIAL_<NAME>. */
