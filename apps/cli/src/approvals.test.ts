@@ -46,7 +46,7 @@ async function asked(agent: string, amount: number): Promise<{ handle: RunHandle
 
 describe("drover approvals", () => {
   it("decides several calls of one question each by itself", async () => {
-    const calls = [11, 12].map((amount) => ({ name: "pay", args: { amount } }));
+    const calls = [71, 72].map((amount) => ({ name: "pay", args: { amount } }));
     const handle = await client.enqueueRun({ agent: "payer", input: JSON.stringify(calls) });
     const [id = ""] = (await handle.result({ timeoutMs: 20_000 })).approvals;
     const together = await type("edit", id, "--set", "amount=1");
@@ -56,8 +56,9 @@ describe("drover approvals", () => {
     const decisions = JSON.stringify([{ type: "approve" }, { type: "reject", message: "paid in March" }]);
     const right = await type("decide", id, "--decisions", decisions);
     expect(right.stdout).toContain("is approved and rejected");
-    expect((await handle.result(end)).output).toBe("pay 11 | paid in March");
-    expect([paid(11), paid(12)]).toEqual([1, 0]);
+    const { output } = await handle.result(end);
+    expect(String(output).split(" | ").sort()).toEqual(["paid in March", "pay 71"]);
+    expect([paid(71), paid(72)]).toEqual([1, 0]);
   });
 
   it("shows a question, refuses who may not answer, takes an edit, and says who it was", async () => {
