@@ -45,6 +45,8 @@ export const workerSettings = z.object({
   DROVER_METRICS_HOST: z.string().default("127.0.0.1"),
   /** Keys the hashes of PII rules with the strategy hash, at least 16 bytes; the same for the whole fleet. */
   DROVER_PII_HASH_KEY: z.string().min(16).optional(),
+  /** redis-json: LangChain's own saver, on a Redis with RedisJSON and RediSearch. docs/checkpoints.md says what it cannot keep. */
+  DROVER_CHECKPOINTS: z.enum(["redis", "redis-json"]).default("redis"),
   /** How long finished things are kept: runs=7d,threads=7d,events=1d,batches=30d,idempotency=7d. */
   DROVER_RETENTION: z.string().optional(),
   /**
@@ -100,6 +102,7 @@ export interface WorkerConfig {
   metricsPort: number;
   metricsHost: string;
   piiHashKey: string | undefined;
+  checkpoints: "redis" | "redis-json";
   retention: Partial<Retention>;
   codec: AesCodec | undefined;
   serviceKeys: ServiceKeys;
@@ -132,6 +135,7 @@ export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
     metricsPort: s.DROVER_METRICS_PORT,
     metricsHost: s.DROVER_METRICS_HOST,
     piiHashKey: s.DROVER_PII_HASH_KEY,
+    checkpoints: s.DROVER_CHECKPOINTS,
     retention: parseRetention(s.DROVER_RETENTION),
     codec: parseEncryptionKeys(s.DROVER_ENCRYPTION_KEYS),
     serviceKeys: parseServiceKeys(s.DROVER_SERVICE_KEYS),

@@ -4,6 +4,7 @@ import type { LoadedAgent, Prices } from "@drover/runtime";
 import type { State } from "@drover/state";
 import type { Complaints, Logger, Metrics, Traces } from "@drover/telemetry";
 import type { ActiveRuns } from "./active-runs.js";
+import type { SaverOf } from "./savers.js";
 
 /** What every delivery is worked on with. */
 export interface WorkerContext {
@@ -19,6 +20,7 @@ export interface WorkerContext {
   concurrency: ConcurrencyLimits;
   agent: (name: string) => LoadedAgent;
   redactorOf: (agent: string) => Redactor;
+  saverOf: SaverOf;
   runTimeoutMs: number;
   env: NodeJS.ProcessEnv;
   logger: Logger;

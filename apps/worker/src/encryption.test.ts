@@ -197,6 +197,16 @@ describe("a process whose keys are not those of the others", { timeout: 60_000 }
     expect((await (await client.run(run.runId)).status()).metadata).toEqual({ a: planted.metadata });
   });
 
+  it("does not start with a saver that could not encrypt, nor on a server without the saver's modules", async () => {
+    const scene = await stage();
+    const settings = { DROVER_CHECKPOINTS: "redis-json" };
+    await expect(scene.fleet.start(settings)).rejects.toThrow(
+      /INVALID_CONFIG: .*no RedisJSON and no RediSearch/,
+    );
+    const both = { ...settings, DROVER_ENCRYPTION_KEYS: `2026=${key(1)}` };
+    await expect(scene.fleet.start(both)).rejects.toThrow(/INVALID_CONFIG: .*DROVER_ENCRYPTION_KEYS is set/);
+  });
+
   it.each([
     ["2026", "is a list like"],
     ["2026=short", "it needs 32"],

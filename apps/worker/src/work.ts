@@ -14,7 +14,6 @@ import {
 import { change, type PauseScope, park, publish, scopesOf, settle } from "@drover/queue";
 import { execute, type LoadedAgent } from "@drover/runtime";
 import { type Claimed, createCounters, createEffects } from "@drover/state";
-import { RedisSaver } from "@drover/state/checkpoints";
 import { RedisStore } from "@drover/state/memory";
 import { type ActiveRun, LEASE_IS_LOST } from "./active-runs.js";
 import { countAnswers } from "./answers.js";
@@ -111,7 +110,7 @@ async function run(
   active: ActiveRun,
 ): Promise<Outcome> {
   const { state, activeRuns, env, metrics } = context;
-  const { redis, keys, retention, codec } = state;
+  const { redis, keys, codec } = state;
   const redactor = context.redactorOf(activation.agent);
   const { runId, threadId, agent, tenant, attempt } = activation;
   const span = traceOf(context, activation);
@@ -127,16 +126,7 @@ async function run(
   logger.info({ kind: activation.kind, seq: activation.seq }, "run taken");
   try {
     const outcome = await execute(context.agent(agent) as LoadedAgent, activation, {
-      checkpointer: new RedisSaver({
-        redis,
-        keys,
-        tenant,
-        lease,
-        isNewThread,
-        redactor,
-        ...(codec ? { codec } : {}),
-        retentionSeconds: retention.threads,
-      }),
+      checkpointer: context.saverOf(lease, isNewThread, redactor),
       store: new RedisStore({ redis, keys, tenant, redactor, ...(codec ? { codec } : {}) }),
       counters: createCounters(redis, keys, lease),
       effects: createEffects(redis, keys, lease, codec),

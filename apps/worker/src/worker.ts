@@ -35,6 +35,7 @@ import { answerReader, createMessages } from "./messages.js";
 import { giveAllBack, Orphans } from "./orphans.js";
 import { redactorsOf } from "./redactors.js";
 import { repeat } from "./repeat.js";
+import { openSavers } from "./savers.js";
 import { startAtZero } from "./start-at-zero.js";
 import { work } from "./work.js";
 
@@ -74,6 +75,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   });
   await assertReachable(connections.commands);
   await assertSameKeys(connections.commands, state.keys, state.codec);
+  const savers = await openSavers(state, config, registry.list());
 
   const queue = new RunQueue(connections.queue, state.keys);
   const activeRuns = new ActiveRuns();
@@ -126,6 +128,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
       if (!agent) throw unknownAgent(name, Object.keys(versions));
       return agent;
     },
+    saverOf: savers.of,
     redactorOf: (name) => redactors.get(name) ?? NO_REDACTION,
     runTimeoutMs: config.runTimeoutMs,
     env,
@@ -233,7 +236,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     await heartbeat.end();
     await traces?.stop();
     await probes.close();
-    await queue.close();
+    await Promise.all([queue.close(), savers.close()]);
     for (const redis of Object.values(connections)) redis.disconnect();
   };
   return {

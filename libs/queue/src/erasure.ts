@@ -3,6 +3,7 @@ import { isFinal, type Run } from "@drover/contracts";
 import {
   encodeId,
   eraseThreadKeys,
+  keysUnder,
   type RunRef,
   type State,
   type ThreadRef,
@@ -10,6 +11,7 @@ import {
   threadMember,
   tracesOf,
 } from "@drover/state";
+import { jsonKeyStarts } from "@drover/state/checkpoints";
 import { RedisStore } from "@drover/state/memory";
 import { type IsTrace, scrub } from "./scrub.js";
 
@@ -52,6 +54,11 @@ export async function eraseThreads(
     const thread = { tenant, threadId };
     const { names, runIds, approvalIds } = await tracesOf(redis, keys, thread);
     erased.traces += await eraseThreadKeys(redis, keys, thread, names);
+    for (const start of jsonKeyStarts(keys, thread)) {
+      for await (const page of keysUnder(redis, start)) {
+        erased.traces += (await Promise.all(page.map((name) => redis.del(name)))).length;
+      }
+    }
     // By their own way first: what counts runs counts down.
     await Promise.all(runIds.map((runId) => forgetRun(state, { ...thread, runId })));
     erased.traces += await redis.zrem(
