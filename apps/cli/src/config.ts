@@ -7,7 +7,10 @@ import { z } from "zod";
 const settings = z.object({
   REDIS_URL: z
     .string()
-    .regex(/^rediss?:\/\/[^\s]+$/, "use redis://host:6379, or several addresses of a Cluster with commas")
+    .regex(
+      /^rediss?(\+sentinel)?:\/\/[^\s]+$/,
+      "use redis://host:6379, several addresses of a Cluster with commas, or redis+sentinel://host:26379/name",
+    )
     .optional(),
   DROVER_PREFIX: z
     .string()

@@ -16,7 +16,7 @@ const whole = (least: number, most: number, fallback: number) =>
 
 /** Every setting of a worker, by its environment variable. The only place that knows their names and defaults. */
 export const workerSettings = z.object({
-  /** redis://…, rediss://…, or several addresses of a Cluster separated by commas. */
+  /** redis://…, rediss://…, several addresses of a Cluster separated by commas, or redis+sentinel://host:26379/name. */
   REDIS_URL: z.string().min(1, "set it to the address of a Redis, for example redis://127.0.0.1:6379"),
   /** First part of every key in Redis. */
   DROVER_PREFIX: z

@@ -1,6 +1,10 @@
 -- Stands before every script of this folder, checkpoints apart.
 -- Scripts keep no table of legal transitions: they are given the states from which a move is allowed.
 
+-- A Redis that has no memory left refuses commands that may take more of it and does the others: a script would be done
+-- by half. This changes nothing and is refused first.
+redis.call('SETRANGE', KEYS[1] .. '~', 0, '')
+
 -- Milliseconds since 1970 by Redis's clock: the only clock that Drover trusts.
 local function now_ms()
   local t = redis.call('TIME')

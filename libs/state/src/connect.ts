@@ -1,12 +1,16 @@
 import { DroverError } from "@drover/contracts";
-import { Cluster, Redis as Single } from "ioredis";
+import { Cluster, type RedisOptions, Redis as Single } from "ioredis";
 import { asDroverError } from "./scripts.js";
+import { isSentinelUrl, parseSentinelUrl } from "./sentinel-address.js";
 
 /** A connection to one Redis or to a Redis Cluster: both have the commands that are used here. */
 export type Redis = Single;
 
 export interface ConnectOptions {
-  /** `redis://` or `rediss://`; several addresses, separated by commas, make a Cluster. */
+  /**
+   * `redis://` or `rediss://`; several addresses, separated by commas, make a Cluster. `redis+sentinel://` asks Sentinels
+   * for the primary: see `parseSentinelUrl`.
+   */
   url: string;
   /**
    * worker: waits as long as it takes for Redis to come back. producer: gives up after a bound, so that a
@@ -33,21 +37,50 @@ export function connect({ url, role, commandTimeoutMs = 10_000, onError }: Conne
     protocol: 2 as const,
     // A number here would make a producer fail within a second, whatever its bound: a restart takes longer.
     maxRetriesPerRequest: null,
-    ...(role === "producer" ? { commandTimeout: commandTimeoutMs } : { socketTimeout: SILENCE_MS }),
+    socketTimeout: SILENCE_MS,
+    ...(role === "producer" ? { commandTimeout: commandTimeoutMs } : {}),
   };
   const enableAutoPipelining = role !== "subscriber";
-  const [first, ...others] = url.split(",").map((one) => one.trim());
-  const redis =
-    others.length === 0
-      ? new Single(first ?? "", { ...common, enableAutoPipelining, retryStrategy: retryDelay })
-      : (new Cluster([first ?? "", ...others].map(nodeOf), {
-          redisOptions: { ...common, ...credentialsOf(first ?? "") },
-          enableAutoPipelining,
-          clusterRetryStrategy: retryDelay,
-        }) as unknown as Redis);
+  const redis = isSentinelUrl(url)
+    ? openBySentinel(url, { ...common, enableAutoPipelining })
+    : openDirectly(url, common, enableAutoPipelining);
   redis.on("error", (error: Error) => onError?.(error));
   if (role !== "subscriber") inOurWords(redis);
   return redis;
+}
+
+type Common = Pick<
+  RedisOptions,
+  "protocol" | "maxRetriesPerRequest" | "commandTimeout" | "socketTimeout" | "enableAutoPipelining"
+>;
+
+function openDirectly(url: string, common: Common, enableAutoPipelining: boolean): Redis {
+  const [first = "", ...others] = url.split(",").map((one) => one.trim());
+  if (others.length === 0) {
+    return new Single(first, { ...common, enableAutoPipelining, retryStrategy: retryDelay });
+  }
+  return new Cluster([first, ...others].map(nodeOf), {
+    redisOptions: { ...common, ...credentialsOf(first) },
+    enableAutoPipelining,
+    clusterRetryStrategy: retryDelay,
+  }) as unknown as Redis;
+}
+
+/** Asks Sentinels for the primary, again at each connection: after a failover it is another one. */
+function openBySentinel(url: string, common: Common): Redis {
+  const { isEncrypted, ...address } = parseSentinelUrl(url);
+  return new Single({
+    ...common,
+    ...address,
+    ...(isEncrypted ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
+    retryStrategy: retryDelay,
+    sentinelRetryStrategy: retryDelay,
+    // Not ioredis's detector of failovers: one that comes while it looks for the primary ends the connection for good.
+    // Sentinel closes the connections of a primary that it demotes, and one that only falls silent is given up.
+    failoverDetector: false,
+    // A primary that became a replica while the connection stood: what it refused is sent to the new one.
+    reconnectOnError: (error) => (error.message.startsWith("READONLY") ? 2 : false),
+  });
 }
 
 /** Makes whatever fails on the connection fail with a DroverError: callers see no error of the client's. */

@@ -100,7 +100,7 @@ function refused(why: string, cause: Error): DroverError {
 function isConnectionError(error: Error): boolean {
   const code = (error as { code?: unknown }).code;
   if (typeof code === "string" && /^E(CONN|PIPE|HOST|NET|TIMEDOUT|AI_)/.test(code)) return true;
-  return /Connection is closed|max retries per request|Command timed out|Stream isn't writeable/.test(
+  return /Connection is closed|Command aborted due to connection close|max retries per request|Command timed out|Stream isn't writeable/.test(
     error.message,
   );
 }

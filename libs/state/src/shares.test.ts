@@ -102,6 +102,48 @@ describe("a limit of concurrent runs", () => {
   });
 });
 
+describe("a Redis that has no memory left", () => {
+  const full = async (isFull: boolean) => state.redis.config("SET", "maxmemory", isFull ? "1" : "0");
+
+  it("does a change as a whole or not at all: nobody loses a share, or a place in line", async () => {
+    await take("a", own("k", 1));
+    await take("b", own("k", 1));
+    await full(true);
+    await expect(drop("a")).rejects.toMatchObject({ code: "REDIS_REFUSED" });
+    await full(false);
+    expect(await shares.standing(activation("b"))).toMatchObject({ held: 1, ahead: 0 });
+    expect(await drop("a")).toEqual(["b"]);
+  });
+
+  it("leaves a question as it was whose run could not be cancelled", async () => {
+    const run = ref("full", "full");
+    const accepted = request();
+    await state.runs.admit(run, accepted, encodePayload(accepted), "full");
+    const { lease } = taken(await state.runs.claim(run, 1, "w", AGENTS));
+    const approvals = [{ approvalId: "x", title: "t", json: "{}" }];
+    await state.runs.settle(lease, noUsage(), { what: "interrupted", checkpointId: "c", approvals });
+    await full(true);
+    const cancelled = state.runs.cancel(run, { code: "CANCELLED", message: "no" });
+    await expect(cancelled).rejects.toMatchObject({ code: "REDIS_REFUSED" });
+    await full(false);
+    expect(await state.reader.approvals(run)).toMatchObject([{ approvalId: "x", status: "pending" }]);
+  });
+});
+
+describe("who lost the place in line", () => {
+  it("is put there again when it comes back, or when a sweeper looks", async () => {
+    await take("a", own("k", 1));
+    await take("b", own("k", 1));
+    const waiting = state.keys.index("share:key:default/k:waiting");
+    await state.redis.del(waiting);
+    expect(await take("b", own("k", 1))).toEqual(["k"]);
+    expect(await state.redis.zcard(waiting)).toBe(1);
+    await state.redis.del(waiting);
+    await shares.look(10);
+    expect(await drop("a")).toEqual(["b"]);
+  });
+});
+
 describe("a run's end", () => {
   const admitted = async (id: string) => {
     const accepted = request({ concurrencyKey: "k" });

@@ -6,6 +6,8 @@
 --      number of elements, the elements
 -- Returns {'OK'} | {'STALE'} | {'LOST'}
 local meta, bodies, refs = KEYS[1], KEYS[2], KEYS[3]
+-- Changes nothing; refused by a Redis that has no memory left, before anything is removed.
+redis.call('SETRANGE', meta .. '~', 0, '')
 if ARGV[1] ~= '' then
   local lease = redis.call('HMGET', KEYS[4], 'epoch', 'holder')
   if lease[1] ~= ARGV[1] or lease[2] ~= ARGV[2] then return {'LOST'} end

@@ -24,6 +24,13 @@ local function wait_for(base, id, record, place)
   record.w = place
 end
 
+-- Whoever lost the place that its record tells of is put in line again.
+local function keep_in_line(base, id, record)
+  if redis.call('ZSCORE', share_of(base, record.k[record.w][1]) .. ':waiting', id) then return end
+  redis.call('HSETNX', share_of(base, record.k[record.w][1]), 'limit', record.k[record.w][3])
+  wait_for(base, id, record, record.w)
+end
+
 local function is_free(base, key)
   local name = share_of(base, key)
   return redis.call('SCARD', name .. ':held') < tonumber(redis.call('HGET', name, 'limit') or '0')

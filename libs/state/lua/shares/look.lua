@@ -12,7 +12,10 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', seen, '-inf', now - tonumber(ARG
     n = n + 1
     reply[#reply + 1] = record.m .. '/' .. record.q
     reply[#reply + 1] = record.w and '1' or ''
-    if record.w then let_in(base, {record.k[record.w][1]}, granted) end
+    if record.w then
+      keep_in_line(base, id, record)
+      let_in(base, {record.k[record.w][1]}, granted)
+    end
   else
     redis.call('ZREM', seen, id)
   end

@@ -19,6 +19,7 @@ if record and record.w and record.q < seq then
   drop_share(base, id, record, granted)
   record = nil
 end
+if record and record.w then keep_in_line(base, id, record) end
 if not record then
   record = {m = member, q = seq, c = tonumber(ARGV[4]), k = wanted}
   local place = share_or_place(base, id, record)
