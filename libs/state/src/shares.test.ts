@@ -5,6 +5,8 @@ import { encodePayload } from "./payload.js";
 import { Shares } from "./shares.js";
 import { AGENTS, ref, request, success, taken, testState } from "./testing/runs.js";
 
+const QUESTION = { interruptId: "i", actions: null, value: "?" };
+
 let server: RedisServer;
 let state: ReturnType<typeof testState>;
 let shares: Shares;
@@ -120,7 +122,7 @@ describe("a Redis that has no memory left", () => {
     const accepted = request();
     await state.runs.admit(run, accepted, encodePayload(accepted), "full");
     const { lease } = taken(await state.runs.claim(run, 1, "w", AGENTS));
-    const approvals = [{ approvalId: "x", title: "t", json: "{}" }];
+    const approvals = [{ approvalId: "x", title: "t", question: QUESTION }];
     await state.runs.settle(lease, noUsage(), { what: "interrupted", checkpointId: "c", approvals });
     await full(true);
     const cancelled = state.runs.cancel(run, { code: "CANCELLED", message: "no" });
