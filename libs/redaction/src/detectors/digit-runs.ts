@@ -74,6 +74,13 @@ export class DigitRuns {
     return this.text.slice(this.start(i), this.end(i));
   }
 
+  /** Run i as a number; exact for up to 15 digits. */
+  value(i: number): number {
+    let value = 0;
+    for (let at = this.start(i); at < this.end(i); at++) value = value * 10 + this.text.charCodeAt(at) - ZERO;
+    return value;
+  }
+
   /** The digits of `count` runs from run i on, without what stands between them. */
   digits(i: number, count: number): string {
     let digits = "";

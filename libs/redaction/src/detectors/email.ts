@@ -1,7 +1,7 @@
 import { escapeLengthBefore, isAccentedLetter, isAsciiLetter, isDigit } from "../characters.js";
 import type { Match } from "../match.js";
 
-const AT = /@|%40/g;
+const ESCAPED_AT = "%40";
 const LAST_LABEL = /^(?:[a-z]{2,}|xn--[a-z0-9-]{2,}|[\u00c0-\u052f]{2,})$/i;
 
 /**
@@ -11,11 +11,18 @@ const LAST_LABEL = /^(?:[a-z]{2,}|xn--[a-z0-9-]{2,}|[\u00c0-\u052f]{2,})$/i;
 export function detectEmail(text: string): Match[] {
   const matches: Match[] = [];
   let floor = 0;
-  for (const at of text.matchAll(AT)) {
-    const start = localStart(text, at.index, floor);
-    const end = domainEnd(text, at.index + at[0].length);
-    floor = at.index + at[0].length;
-    if (start === at.index || end === undefined) continue;
+  let plain = text.indexOf("@");
+  let escaped = text.indexOf(ESCAPED_AT);
+  while (plain >= 0 || escaped >= 0) {
+    const isPlain = escaped < 0 || (plain >= 0 && plain < escaped);
+    const at = isPlain ? plain : escaped;
+    const after = at + (isPlain ? 1 : ESCAPED_AT.length);
+    if (isPlain) plain = text.indexOf("@", after);
+    else escaped = text.indexOf(ESCAPED_AT, after);
+    const start = localStart(text, at, floor);
+    const end = start === at ? undefined : domainEnd(text, after);
+    floor = after;
+    if (end === undefined) continue;
     matches.push({ start, end });
     floor = end;
   }
