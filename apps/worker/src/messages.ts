@@ -64,7 +64,10 @@ export function createMessages(options: MessagesOptions): Messages {
 export const answerReader =
   (registry: AgentRegistry) =>
   (approval: Approval, answer: Answer): unknown =>
-    resumeValue(approval, validateAnswer(approval, answer, registry.get(approval.agent)));
+    resumeValue(approval, validateAnswer(approval, answer, agentIn(registry, approval.agent)));
+
+const agentIn = (registry: AgentRegistry, name: string) =>
+  registry.list().find((agent) => agent.name === name);
 
 function inboxContext(options: MessagesOptions): InboxContext {
   const { config, state, queue, registry, redactors, redactorOf, logger, metrics } = options;
@@ -75,7 +78,7 @@ function inboxContext(options: MessagesOptions): InboxContext {
     read: answerReader(registry),
     keys: config.serviceKeys,
     mustBeSigned: config.signedMessages,
-    hasAgent: (agent) => registry.get(agent) !== undefined,
+    hasAgent: (agent) => agentIn(registry, agent) !== undefined,
     redactAll: everyRuleOf([...redactors.values()]),
     onHandled: (type, outcome) => metrics.inc("drover_messages_total", { type, outcome }),
     onDefect: (error) => logger.error({ error }, "a message of the inbox met a defect"),

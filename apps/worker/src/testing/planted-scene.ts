@@ -37,7 +37,7 @@ export interface Scene {
   receiver: Receiver;
   fleet: Fleet;
   /**
-   * Starts another worker. A traced one tells LangSmith of each step, which takes it several times as long; one with
+   * Starts another worker. A traced one tells LangSmith and a collector of each step, which takes it several times as long; one with
    * late rules has rules for the agents that had none.
    */
   worker(how?: { traced?: boolean; lateRules?: boolean }): Promise<WorkerProcess>;
@@ -99,6 +99,8 @@ export async function openScene(prefix: string, settings: Record<string, string>
         LANGSMITH_TRACING: "true",
         LANGSMITH_ENDPOINT: `${receiver.url}/langsmith`,
         LANGSMITH_API_KEY: "test",
+        OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/otlp`,
+        DROVER_OTEL_CONTENT: "1",
       };
       const worker = await fleet.start({
         ...env,
@@ -136,6 +138,7 @@ export async function openScene(prefix: string, settings: Record<string, string>
         provider: JSON.stringify(provider.requests),
         webhooks: receiver.received("/hook").join("\n"),
         traces: receiver.received("/langsmith").join("\n"),
+        spans: receiver.received("/otlp").join("\n"),
         screen: said.join("\n"),
       };
     },
