@@ -66,3 +66,13 @@ export const blocker = new StateGraph(State)
   .addEdge(START, "blocks")
   .addEdge("blocks", END)
   .compile();
+
+/** Dies of every document that is poisonous. */
+export const reader = new StateGraph(State)
+  .addNode("reads", ({ id }) => {
+    if (id === "poisonous") process.kill(process.pid, "SIGKILL");
+    return {};
+  })
+  .addEdge(START, "reads")
+  .addEdge("reads", END)
+  .compile();

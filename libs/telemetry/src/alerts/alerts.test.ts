@@ -37,6 +37,13 @@ describe("the alerts", () => {
     expect(ALERT_CASES.map(({ alert }) => alert)).toEqual(names);
   });
 
+  it.each(["prometheus.yml", "local.yml"])("are read by %s", async (name) => {
+    const config = fileURLToPath(new URL(`../../../../infra/prometheus/${name}`, import.meta.url));
+    const { code, output } = await runTool("promtool", ["check", "config", config]);
+    expect(output).toContain("1 rule files found");
+    expect(code).toBe(0);
+  });
+
   it("pass promtool's check", async () => {
     const { code, output } = await runTool("promtool", ["check", "rules", rules]);
     expect(output).toContain(`${ALERTS.length} rules found`);
