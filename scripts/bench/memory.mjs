@@ -6,6 +6,7 @@ import { Client } from "@drover/queue";
 import { root } from "../setup.mjs";
 import { startChild, WORKER } from "./child.mjs";
 import { withCleanUp } from "./clean-up.mjs";
+import { startScriptedWorker } from "./scripted-runs.mjs";
 import { rounded } from "./statistics.mjs";
 
 const RUNS = 100_000;
@@ -25,9 +26,12 @@ export async function measure(say) {
   return withCleanUp((later) => measureMemory(runs, later, say));
 }
 
+/** Beyond it a worker would take hours, and every run after the first costs the same. */
+const MOST_BY_WORKER = 5000;
+
 /**
  * Finishes runs of an agent that calls a model once, on a worker process; then their time is over, and the worker's
- * sweeper forgets them. Bytes are Redis's own `used_memory`.
+ * sweeper forgets them. Many are scripted (scripted-runs.mjs), after the worker has shown what one is. Bytes are Redis's own `used_memory`.
  */
 export async function measureMemory(runs, later, say) {
   const redis = await startRedis({ appendonly: false });
@@ -45,6 +49,12 @@ export async function measureMemory(runs, later, say) {
   await finish(client, WARM_UP, say);
   await letTimePass(client);
   const empty = await settledMemory(client);
+  if (runs > MOST_BY_WORKER) {
+    await finish(client, 1, say);
+    const [model] = await client.listRuns({ limit: 1 });
+    await worker.stop();
+    later(await startScriptedWorker(client, redis.url, model));
+  }
   await finish(client, runs, say);
   const kept = await settledMemory(client);
   const parts = await largestParts(client, runs);
