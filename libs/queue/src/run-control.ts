@@ -55,10 +55,27 @@ export async function pauseScope(state: State, scope: PauseScope): Promise<void>
 /** Lets a scope go on: what was put aside goes back on the queue. Gives how many. */
 export async function resumeScope(state: State, queue: RunQueue, scope: PauseScope): Promise<number> {
   await state.workers.pause(scope, false);
+  return unparkAll(state, queue, scope);
+}
+
+/** What workers put aside and could not look after: a scope may go on while one of them dies over it. */
+export async function unparkForgotten(state: State, queue: RunQueue): Promise<number> {
+  let resumed = 0;
+  for (const scope of await state.workers.parkedScopes()) {
+    if (await state.workers.isPaused(scope)) continue;
+    resumed += await unparkAll(state, queue, scope as PauseScope);
+  }
+  return resumed;
+}
+
+async function unparkAll(state: State, queue: RunQueue, scope: PauseScope): Promise<number> {
   let resumed = 0;
   for (;;) {
     const members = new Set(await state.workers.parked(scope, PAGE));
-    if (members.size === 0) return resumed;
+    if (members.size === 0) {
+      await state.workers.forgetParked(scope);
+      return resumed;
+    }
     const back = await Promise.all(
       [...members].map(async (member) => {
         const isBack = await redeliver(state, queue, refOf(member));
@@ -91,7 +108,7 @@ export async function park(state: State, queue: RunQueue, run: RunRef, scope: Pa
   const pointer = await state.reader.pointer(run);
   if (pointer) await wake(state, queue, await state.shares.drop(pointer));
   // Who resumed in between has not seen this one.
-  if (!(await state.workers.isPaused(scope))) await resumeScope(state, queue, scope);
+  if (!(await state.workers.isPaused(scope))) await unparkAll(state, queue, scope);
   return true;
 }
 

@@ -3,6 +3,7 @@ import { type RedisServer, startRedis } from "@drover/embedded";
 import { Shares } from "@drover/state";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Client } from "./client.js";
+import { park } from "./run-control.js";
 import { completed, scriptedWorker, until } from "./testing/fleet.js";
 
 let server: RedisServer;
@@ -179,6 +180,25 @@ describe("the sweeper", () => {
     }, "the run ended");
     await worker.stop();
     expect(await redis.keys("s10:{index}:share*")).toEqual([]);
+    await client.close();
+  });
+
+  it("lets runs go on that a worker put aside when it died, in a scope that is not paused", async () => {
+    const client = new Client({ redisUrl: server.url, prefix: "s11" });
+    const { workers, redis, keys } = client.state;
+    const handle = await client.enqueueRun({ agent: "clerk", input: "x" });
+    await client.pause("agent:clerk");
+    await park(client.state, client.queue, handle, "agent:clerk");
+    await redis.del(...(await redis.keys(`${keys.bull}:runs:*`)));
+    const worker = await scriptedWorker(client, server.url, { act: () => completed() });
+    await worker.sweeper.sweep(1000);
+    expect(await workers.parked("agent:clerk", 9)).toHaveLength(1);
+    // As if whoever resumed it had looked before it was put aside.
+    await workers.pause("agent:clerk", false);
+    await worker.sweeper.sweep(1000);
+    expect(await handle.result({ timeoutMs: 8000 })).toMatchObject({ status: "success" });
+    expect(await redis.keys("s11:{index}:parked*")).toEqual([]);
+    await worker.stop();
     await client.close();
   });
 

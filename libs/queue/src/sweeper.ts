@@ -7,7 +7,7 @@ import type { ActivationRef, State } from "@drover/state";
 import type { AnswerReader } from "./approvals.js";
 import { type ExpiryListener, expireApprovals } from "./expiry.js";
 import { change, publish } from "./publisher.js";
-import { redeliver } from "./run-control.js";
+import { redeliver, unparkForgotten } from "./run-control.js";
 import { jobId, type RunQueue } from "./run-queue.js";
 import { repairShares } from "./share-repair.js";
 import { stopIfAsked } from "./start-runs.js";
@@ -18,6 +18,7 @@ export const REPAIRS = [
   "pointer",
   "early",
   "share",
+  "parked",
   "deadline",
   "approval",
   "purge",
@@ -85,6 +86,7 @@ export class Sweeper {
     this.note("outbox", await this.publishMarked(now));
     this.note("pointer", await this.redeliverLost(now));
     this.note("share", await repairShares(this.state, this.queue, PAGE));
+    this.note("parked", await unparkForgotten(this.state, this.queue));
     this.note("deadline", await this.endOverdue(now));
     this.note("approval", await this.expireApprovals(now));
     this.note("purge", await this.purge(now));

@@ -5,7 +5,12 @@ import { encodeId, type Keys } from "./keys.js";
 import type { ActivationRef, RunRef } from "./run-store.js";
 import { loadScript, replyWords, runScript } from "./scripts.js";
 
-const scripts = { heartbeat: loadScript("heartbeat"), gone: loadScript("gone"), bury: loadScript("bury") };
+const scripts = {
+  heartbeat: loadScript("heartbeat"),
+  gone: loadScript("gone"),
+  bury: loadScript("bury"),
+  unlist: loadScript("unlist"),
+};
 
 /** How long a worker is told with its heartbeats to stop a run. */
 const CANCEL_SECONDS = 3600;
@@ -190,7 +195,22 @@ export class WorkerRegistry {
 
   /** Keeps a pointer of a paused scope aside. */
   async park(scope: string, pointer: string): Promise<void> {
-    await this.redis.rpush(this.keys.index(`parked:${encodeId(scope)}`), pointer);
+    await this.redis
+      .multi()
+      .sadd(this.keys.index("parked-scopes"), scope)
+      .rpush(this.keys.index(`parked:${encodeId(scope)}`), pointer)
+      .exec();
+  }
+
+  /** Scopes of which something was put aside. */
+  async parkedScopes(): Promise<string[]> {
+    return this.redis.smembers(this.keys.index("parked-scopes"));
+  }
+
+  /** Forgets a scope of which nothing is put aside any more. */
+  async forgetParked(scope: string): Promise<void> {
+    const keys = [this.keys.index("parked-scopes"), this.keys.index(`parked:${encodeId(scope)}`)];
+    await runScript(this.redis, scripts.unlist, keys, [scope]);
   }
 
   /** Up to `limit` pointers that were put aside for a scope, the first ones first. */
