@@ -169,6 +169,7 @@ describe("planted values", () => {
     const roads = ROADS.filter((road) => !["crash", "sent", "history"].includes(road));
     const missed = roads.filter((road) => !leaks.some((leak) => leak.includes(`: ${road} `)));
     expect(missed).toEqual([]);
+    expect(leaks).toContain(`redis: input ${BUILT_IN_PII_TYPES.join(", ")}`);
     for (const where of ["redis", "files", "provider", "webhooks", "traces", "spans", "screen", "logs"]) {
       expect(
         leaks.some((leak) => leak.startsWith(`${where}: `)),

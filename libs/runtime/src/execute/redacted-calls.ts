@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { NO_REDACTION, type Redactor } from "@drover/contracts";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { BaseLLM } from "@langchain/core/language_models/llms";
 import { getConfig } from "@langchain/langgraph";
 import { RUN_KEY, type RunContext } from "./run-context.js";
 
@@ -12,21 +13,25 @@ export const withRedactedMessages = <T>(call: () => T): T => atGate.run(true, ca
 let isInstalled = false;
 
 /**
- * Makes chat models redact what they are sent while they work for a run, whoever calls them: an agent inside of a
- * tool and a node of LangGraph's own have no gate. The two methods are those through which every call of a chat model
- * goes; a test guards that.
+ * Makes models redact what they are sent while they work for a run, whoever calls them: an agent inside of a tool and a
+ * node of LangGraph's own have no gate. These are the methods through which LangChain's models are called; a test
+ * guards that.
  */
 export function redactEveryModelCall(): void {
   if (isInstalled) return;
   isInstalled = true;
-  const models = BaseChatModel.prototype;
-  const { _generateUncached: generate, _streamIterator: stream } = models;
-  models._generateUncached = function (messages, ...rest) {
-    return generate.call(this, redactorHere()?.value(messages, "input") ?? messages, ...rest);
-  };
-  models._streamIterator = function (input, ...rest) {
-    return stream.call(this, redactorHere()?.value(input, "input") ?? input, ...rest);
-  };
+  for (const models of [BaseChatModel.prototype, BaseLLM.prototype]) {
+    for (const method of ["_generateUncached", "_streamIterator"]) redactFirst(models, method);
+  }
+  redactFirst(BaseChatModel.prototype, "streamEvents");
+}
+
+/** Has the first argument of a method redacted. */
+function redactFirst(owner: object, method: string): void {
+  const original = Reflect.get(owner, method) as (...args: unknown[]) => unknown;
+  Reflect.set(owner, method, function (this: unknown, first: unknown, ...rest: unknown[]) {
+    return Reflect.apply(original, this, [redactorHere()?.value(first, "input") ?? first, ...rest]);
+  });
 }
 
 /** The redactor of the run that this code works for; undefined where nothing is left to do. */
