@@ -41,8 +41,8 @@ local change = {runId = run_id, version = 1, seq = 1, notify = head.notify, behi
 if current then
   redis.call('RPUSH', keys.lane, run_id)
 else
-  redis.call('HSET', keys.thread, 'current', run_id)
   keep_thread(keys.base)
+  redis.call('HSET', keys.thread, 'current', run_id)
   change.dispatch = {runId = run_id, seq = 1, delivery = 1, priority = head.priority, delayMs = head.delayMs}
 end
 return {'admitted', cjson.encode(change), current or ''}

@@ -86,7 +86,9 @@ end
 -- Gives back what Redis keeps free behind a short stream for what might be appended: 4 KiB, more than most runs' events.
 -- Where a server does not allow it, the stream stays as it is.
 local function fit_stream(key)
-  if redis.call('XLEN', key) <= 100 then redis.pcall('RESTORE', key, 0, redis.call('DUMP', key), 'REPLACE') end
+  if redis.call('XLEN', key) > 100 then return end
+  local bytes = redis.pcall('DUMP', key)
+  if type(bytes) == 'string' then redis.pcall('RESTORE', key, 0, bytes, 'REPLACE') end
 end
 
 -- What a thread is made of, its runs apart: all of it lives and ends together. What refers to what is here alone.
@@ -101,6 +103,7 @@ end
 
 -- While a run of the thread is not over, however long it waits, nothing of the thread expires.
 local function keep_thread(base)
+  if redis.call('EXISTS', base .. ':thread', base .. ':cp') == 0 then return end
   for _, key in ipairs(parts_of(base)) do redis.call('PERSIST', key) end
 end
 

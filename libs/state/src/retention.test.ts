@@ -10,7 +10,7 @@ import { createEffects } from "./effects.js";
 import { followEvents } from "./event-log.js";
 import { encodePayload } from "./payload.js";
 import { parseRetention } from "./retention.js";
-import type { State } from "./state.js";
+import { openState, type State } from "./state.js";
 import { Subscriptions } from "./subscriptions.js";
 import { AGENTS, ref, request, success, taken, testState } from "./testing/runs.js";
 
@@ -132,6 +132,33 @@ describe("a batch", () => {
     const ended = await state.runs.settle(await working("one"), noUsage(), success);
     await indexes.apply(ended ? [ended] : []);
     expect(Math.min(...(await left()))).toBeGreaterThan(state.retention.batches - 60);
+  });
+});
+
+describe("a user of Redis who may not copy keys", () => {
+  it("ends runs all the same", async () => {
+    await state.redis.call(
+      "ACL",
+      "SETUSER",
+      "plain",
+      "on",
+      ">pass",
+      "~*",
+      "&*",
+      "+@all",
+      "-dump",
+      "-restore",
+    );
+    const { host = "", port = 0 } = state.redis.options;
+    const redis = connect({ url: `redis://plain:pass@${host}:${port}`, role: "worker" });
+    const { runs, reader } = openState({ redis, prefix: state.keys.prefix });
+    await admit("one");
+    const { lease } = taken(await runs.claim(ref("t", "one"), 1, "w", AGENTS));
+    await runs.settle(lease, noUsage(), success);
+    expect(await reader.run(ref("t", "one"))).toMatchObject({ status: "success" });
+    const { events } = state.keys.thread("default", "t");
+    expect(await redis.xlen(events("one"))).toBe(2);
+    redis.disconnect();
   });
 });
 
