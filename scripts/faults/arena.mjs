@@ -103,7 +103,7 @@ async function startPrometheus(root, folder, ports) {
   const quick = (text) =>
     text
       .replace(/for: (\d+)m/g, (_, m) => `for: ${3 * m}s`)
-      .replace(/(scrape|evaluation)_interval: 15s/g, "$1_interval: 1s");
+      .replace(/(scrape|evaluation)_interval: 15s/g, "$1_interval: 2s");
   const read = (name) => quick(readFileSync(join(root, "infra/prometheus", name), "utf8"));
   // Windows shrink with the rest, but not below what rates need.
   const windows = (text) =>

@@ -150,7 +150,7 @@ describe("the image", () => {
     expect(JSON.parse(listed.toString()).workers).toHaveLength(1);
     worker.kill("SIGTERM");
     expect(await exited).toBe(0);
-  }, 300_000);
+  }, 900_000);
 });
 
 describe("infra/compose.yml", () => {

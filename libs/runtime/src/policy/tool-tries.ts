@@ -2,7 +2,7 @@ import { DroverError, matchesTool } from "@drover/contracts";
 import type { ToolMessage } from "@langchain/core/messages";
 import type { ToolCall } from "@langchain/core/messages/tool";
 import type { Command } from "@langchain/langgraph";
-import { ToolInvocationError, type WrapToolCallHook } from "langchain";
+import { type ToolCallRequest, ToolInvocationError, type WrapToolCallHook } from "langchain";
 import { type RunContext, runOf } from "../execute/run-context.js";
 import { delayBefore, wait } from "./backoff.js";
 import { passesThrough, trueCause } from "./failures.js";
@@ -25,13 +25,13 @@ export function toolTries(policy: EffectivePolicy): WrapToolCallHook {
     for (let tries = 1; ; tries++) {
       try {
         const answer = await handler(request);
-        measure(run, call, "success", started);
+        measure(run, request, "success", started);
         return answer;
       } catch (error) {
         if (passesThrough(error, run.services.signal)) throw error;
         const cause = asError(trueCause(error));
         if (!(await triesAgain(rule, tries, cause, run))) {
-          measure(run, call, "TOOL_ERROR", started);
+          measure(run, request, "TOOL_ERROR", started);
           return failed(policy, rule, tries, cause, call);
         }
       }
@@ -112,11 +112,13 @@ function asError(thrown: unknown): Error {
 
 function measure(
   run: RunContext,
-  { name: tool }: ToolCall,
+  request: Pick<ToolCallRequest, "tool" | "toolCall">,
   outcome: "success" | "TOOL_ERROR",
   started: number,
 ) {
   const { agent } = run.activation;
+  // A name that the model made up is no series.
+  const tool = request.tool === undefined ? "other" : request.toolCall.name;
   run.services.metrics?.inc("drover_tool_calls_total", { agent, tool, outcome });
   const seconds = (performance.now() - started) / 1000;
   run.services.metrics?.observe("drover_tool_call_duration_seconds", { agent, tool }, seconds);

@@ -65,7 +65,7 @@ export const ALERT_CASES: readonly Case[] = [
   { alert: "DroverProviderRefusesKey", values: failing("MODEL_AUTH") },
   {
     alert: "DroverProviderSlow",
-    values: slow("drover_model_call_duration_seconds", 'agent="a",model="m",provider="p",', "60", "120"),
+    values: slow("drover_model_call_duration_seconds", 'agent="a",model="m",provider="p",', "30", "60"),
   },
   {
     alert: "DroverToolFails",

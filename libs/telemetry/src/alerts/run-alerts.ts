@@ -41,9 +41,9 @@ export const runAlerts: AlertGroup = {
     {
       name: "DroverProviderSlow",
       severity: "warning",
-      expr: "histogram_quantile(0.95, sum by (model, le) (rate(drover_model_call_duration_seconds_bucket[10m]))) > 60",
+      expr: "histogram_quantile(0.95, sum by (model, le) (rate(drover_model_call_duration_seconds_bucket[10m]))) > 30",
       holds: "5m",
-      summary: "{{ $labels.model }} takes more than a minute (p95)",
+      summary: "{{ $labels.model }} takes more than half a minute (p95)",
       command: "drover runs list --status running",
     },
     {
