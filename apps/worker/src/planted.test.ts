@@ -114,11 +114,16 @@ describe("planted values", () => {
     );
   }, 300_000);
 
-  it("are nowhere after messages from a service that knows no rule", async () => {
+  it("are nowhere after messages from a service that knows no rule, also where a worker was killed", async () => {
     scene = await openScene("queue");
-    await scene.worker();
+    const worker = await scene.worker();
     const door = queueOf(scene);
     try {
+      const disturbed = playAll(scene, door, KEEPING, ["approval", "respond", "comment", "answer"]);
+      await expect.poll(() => scene.provider.requests.length, { timeout: 60_000 }).toBeGreaterThan(0);
+      worker.kill("SIGKILL");
+      await scene.worker();
+      expect(new Set(Object.values(await disturbed))).toEqual(new Set(["success"]));
       assertEnds(await playAll(scene, door, KEEPING), KEEPING);
       assertEnds(await playAll(scene, door, ["block"], FROM_OUTSIDE), ["block"]);
       // What the service sent stands in the append-only file until Redis writes it anew: docs/messages.md.
