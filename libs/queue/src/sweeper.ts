@@ -2,8 +2,8 @@
  * Repairs what crashes left, on one worker at a time. Every step may be repeated or run twice at once: what is
  * found is checked again by the script that changes it.
  */
-import type { ErrorInfo } from "@drover/contracts";
-import type { ActivationRef, State } from "@drover/state";
+import { type ErrorInfo, isFinal } from "@drover/contracts";
+import type { ActivationRef, RunRef, State } from "@drover/state";
 import type { AnswerReader } from "./approvals.js";
 import { type ExpiryListener, expireApprovals } from "./expiry.js";
 import { change, publish } from "./publisher.js";
@@ -216,9 +216,14 @@ export class Sweeper {
       const make = async () => ({ transition: await this.state.runs.expire(run, TOO_LATE) });
       const { transition } = await change(this.state, this.queue, run, make);
       if (transition) ended += 1;
-      else if (!(await this.state.reader.run(run, false))) await this.state.indexes.dropDeadline(run);
+      else if (!(await this.hasDeadline(run))) await this.state.indexes.dropDeadline(run);
     }
     return ended;
+  }
+
+  private async hasDeadline(ref: RunRef): Promise<boolean> {
+    const run = await this.state.reader.run(ref, false);
+    return run !== null && run.deadlineAt !== null && !isFinal(run.status);
   }
 }
 

@@ -78,12 +78,11 @@ local function move_between_lists(t, known)
   elseif before then
     redis.call('ZREM', base .. 'expiring', t.id)
   end
-  if t.deadline then
-    if t.final then
-      redis.call('ZREM', base .. 'deadlines', t.member)
-    else
-      redis.call('ZADD', base .. 'deadlines', t.deadline, t.member)
-    end
+  if t.deadline and not t.final then
+    redis.call('ZADD', base .. 'deadlines', t.deadline, t.member)
+  elseif t.final or t.seq > 1 then
+    -- One that is tried again has no deadline any more, and its end may never be heard of.
+    redis.call('ZREM', base .. 'deadlines', t.member)
   end
 end
 

@@ -288,6 +288,17 @@ describe("limits and effects", () => {
 });
 
 describe("an operator's retry", () => {
+  it("reopens one without its deadline, also where the indexes hear of its end too late", async () => {
+    const run = ref("late", "late");
+    const accepted = request({ deadlineMs: 60_000 });
+    const { transition } = await state.runs.admit(run, accepted, encodePayload(accepted), "late");
+    await state.indexes.apply([transition]);
+    const ended = await state.runs.cancel(run, { code: "CANCELLED", message: "no" });
+    const again = await state.runs.reopen(run);
+    await state.indexes.apply([again, ended.transition].filter((t) => t !== null));
+    expect(await state.redis.zcard(state.keys.index("deadlines"))).toBe(0);
+  });
+
   it("reopens a failed run at the end of its lane, and no other", async () => {
     await admit("t", "a");
     const { lease } = taken(await claim("t", "a"));
