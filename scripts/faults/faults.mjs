@@ -30,8 +30,8 @@ export const FAULTS = {
   "worker-killed": {
     what: "a worker is killed with runs in hand",
     begin: async (arena) => {
-      arena.start("slow");
-      await sleep(500);
+      for (let i = 0; i < 20; i += 1) arena.start("slow");
+      await sleep(2000);
       arena.kill(0);
       return async () => {};
     },

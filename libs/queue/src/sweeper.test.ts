@@ -4,6 +4,7 @@ import { Shares } from "@drover/state";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Client } from "./client.js";
 import { park } from "./run-control.js";
+import { Sweeper } from "./sweeper.js";
 import { completed, scriptedWorker, until } from "./testing/fleet.js";
 
 let server: RedisServer;
@@ -221,6 +222,25 @@ describe("the sweeper", () => {
     }, "nothing was left of the runs");
     await worker.stop();
     await client.close();
+  });
+
+  it("stays the one in a Redis that is full, so that somebody tells of it", async () => {
+    const full = await startRedis();
+    const client = new Client({ redisUrl: full.url, prefix: "s4b" });
+    const { state, queue } = client;
+    const sweepers = ["w1", "w2"].map((id) => new Sweeper(state, queue, () => id));
+    const [first, second] = sweepers as [Sweeper, Sweeper];
+    await first.sweep(3000);
+    await state.redis.config("SET", "maxmemory", "1");
+    const end = Date.now() + 3500;
+    while (Date.now() < end) {
+      await first.rescue(3000).catch(() => {});
+      await second.rescue(3000).catch(() => {});
+    }
+    expect([first.leads, second.leads]).toEqual([true, false]);
+    await state.redis.config("SET", "maxmemory", "0");
+    await client.close();
+    await full.stop();
   });
 
   it("is one at a time", async () => {

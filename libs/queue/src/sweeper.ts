@@ -130,10 +130,9 @@ export class Sweeper {
   private async takeLease(leaseMs: number): Promise<boolean> {
     const key = this.state.keys.index("sweeper");
     const { redis } = this.state;
-    if ((await redis.set(key, this.worker(), "PX", leaseMs, "NX")) === "OK") return true;
-    if ((await redis.get(key)) !== this.worker()) return false;
-    await redis.pexpire(key, leaseMs);
-    return true;
+    // A full Redis refuses to set a key and lets one be kept: whoever tells of it must stay.
+    if ((await redis.get(key)) === this.worker() && (await redis.pexpire(key, leaseMs)) === 1) return true;
+    return (await redis.set(key, this.worker(), "PX", leaseMs, "NX")) === "OK";
   }
 
   /** Runs of workers that are gone go on elsewhere. */
