@@ -174,7 +174,7 @@ function planEvents(
   const mix = MIX.filter(([kind]) => only?.includes(kind) ?? true);
   const once = random.shuffle(mix.map(([kind]) => kind));
   const more = mix.flatMap(([kind, weight]) => Array<ChaosEvent>(weight).fill(kind));
-  const count = Math.round(durationMs / everyMs);
+  const count = Math.max(mix.length, Math.round(durationMs / everyMs));
   const times = Array.from({ length: count }, () => random.int(1000, durationMs)).sort((a, b) => a - b);
   return times.map((at, i) => {
     const what = once[i] ?? random.pick(more);
