@@ -34,6 +34,7 @@ export async function startArena(root) {
           DROVER_METRICS_PORT: String(ports[i]),
           LEDGER: join(folder, "ledger.jsonl"),
           DROVER_LEASE_MS: "5000",
+          DROVER_MAX_CRASHES: "2",
         },
       },
       stdio: ["ignore", "pipe", "pipe"],
