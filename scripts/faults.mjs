@@ -1,5 +1,5 @@
 /**
- * `node scripts/faults.mjs <fault> [--seconds 90]`: a fleet of two workers under load, watched by Prometheus with the
+ * `npm run faults -- <fault> [--seconds 90]`: a fleet of two workers under load, watched by Prometheus with the
  * alerts of infra/ (a minute of theirs is three seconds here), and one fault. Prints where everything is and each alert as
  * it fires and resolves; whoever does the exercise names cause, affected runs and remedy from that, the dashboards, the
  * logs and docs/runbooks.md. Without a fault: the list. `--secret` picks one and says only at the end which it was.
