@@ -55,7 +55,7 @@ describe("what is refused when an agent is loaded", () => {
       "UNKNOWN_MODEL_PROVIDER",
       /No offline models/,
     ],
-    ["no provider", "gpt-4o", {}, {}, "INVALID_AGENT", /provider:model/],
+    ["no provider", "our-model", {}, {}, "INVALID_AGENT", /provider:model/],
     ["no model", "openai:", {}, {}, "INVALID_AGENT", /provider:model/],
     [
       "an unknown option",
