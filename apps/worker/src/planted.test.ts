@@ -119,7 +119,7 @@ describe("planted values", () => {
     const worker = await scene.worker();
     const door = queueOf(scene);
     try {
-      const disturbed = playAll(scene, door, KEEPING, ["approval", "respond", "comment", "answer"]);
+      const disturbed = playAll(scene, door, ["mask"], ["approval", "respond", "comment", "answer"]);
       await expect.poll(() => scene.provider.requests.length, { timeout: 60_000 }).toBeGreaterThan(0);
       worker.kill("SIGKILL");
       await scene.worker();

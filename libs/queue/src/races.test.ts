@@ -8,7 +8,7 @@ import { publish } from "./publisher.js";
 import { settle } from "./settle.js";
 
 /** ROUNDS=10000 for the long version. */
-const ROUNDS = Number(process.env.ROUNDS ?? 300);
+const ROUNDS = Number(process.env.ROUNDS ?? 200);
 const AT_ONCE = 25;
 
 let server: RedisServer;

@@ -8,7 +8,7 @@ import { createFleet, type Fleet } from "../testing/processes.js";
 /** A round is a thread on which ten runs are enqueued at once; its limit is three model calls. */
 const RUNS = 10;
 const LIMIT = 3;
-const ROUNDS = Number(process.env.LIMIT_ROUNDS ?? 50);
+const ROUNDS = Number(process.env.LIMIT_ROUNDS ?? 25);
 const project = fileURLToPath(new URL("../../testing/features/", import.meta.url));
 
 let redis: RedisServer;
