@@ -21,6 +21,8 @@ export default defineConfig({
   test: {
     include: ["{libs,apps,examples,scripts}/**/*.test.{ts,mjs}"],
     exclude: ["**/node_modules/**", "**/dist/**", ...(existsSync(receipts) ? [] : ["**/*.receipts.test.ts"])],
+    // On a machine of CI, with processes that others share: once more. The output marks who needed it.
+    retry: process.env.CI === "true" ? 1 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
