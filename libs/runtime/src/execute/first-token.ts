@@ -1,17 +1,11 @@
 import type { Metrics } from "@drover/telemetry";
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import type { Serialized } from "@langchain/core/load/serializable";
-import type { BaseMessage } from "@langchain/core/messages";
+import { ModelListener } from "./model-listener.js";
 import { modelOfCall } from "./usage-meter.js";
 
 /** Measures when the first token of a streamed answer comes. Only for runs that stream: each token costs a call. */
-export class FirstToken extends BaseCallbackHandler {
+export class FirstToken extends ModelListener {
   readonly name = "drover.first-token";
-  override readonly awaitHandlers = true;
-  override readonly ignoreChain = true;
   override readonly ignoreAgent = true;
-  override readonly ignoreRetriever = true;
-  override readonly ignoreCustomEvent = true;
   readonly #asked = new Map<
     string,
     { at: number; labels: { agent: string; model: string; provider: string } }
@@ -24,15 +18,7 @@ export class FirstToken extends BaseCallbackHandler {
     super();
   }
 
-  override handleChatModelStart(
-    _model: Serialized,
-    _messages: BaseMessage[][],
-    runId: string,
-    _parentRunId?: string,
-    _extra?: Record<string, unknown>,
-    _tags?: string[],
-    metadata: Record<string, unknown> = {},
-  ): void {
+  protected override modelAsked(runId: string, metadata: Record<string, unknown>): void {
     this.#asked.set(runId, {
       at: performance.now(),
       labels: { agent: this.agent, ...modelOfCall(metadata) },

@@ -1,11 +1,11 @@
 import type { Redactor } from "@drover/contracts";
 import type { TraceSpan } from "@drover/telemetry";
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { Serialized } from "@langchain/core/load/serializable";
-import { type AIMessage, type BaseMessage, isAIMessage } from "@langchain/core/messages";
+import type { BaseMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import { isGraphBubbleUp } from "@langchain/langgraph";
 import { classifyModelError, tokensOf } from "../models/index.js";
+import { answerIn, ModelListener } from "./model-listener.js";
 import { modelOfCall } from "./usage-meter.js";
 
 /** Characters of messages that a span holds, where it may hold any. */
@@ -15,12 +15,8 @@ const MOST_CONTENT = 16_384;
  * Makes a span of each model call and each tool call, by the generative AI conventions of OpenTelemetry. Only there for
  * runs that are traced. What is said stands in a span only where `content` is given, which redacts it.
  */
-export class TraceCalls extends BaseCallbackHandler {
+export class TraceCalls extends ModelListener {
   readonly name = "drover.trace";
-  override readonly awaitHandlers = true;
-  override readonly ignoreChain = true;
-  override readonly ignoreRetriever = true;
-  override readonly ignoreCustomEvent = true;
   readonly #open = new Map<string, TraceSpan>();
 
   constructor(
@@ -30,14 +26,10 @@ export class TraceCalls extends BaseCallbackHandler {
     super();
   }
 
-  override handleChatModelStart(
-    _model: Serialized,
-    messages: BaseMessage[][],
+  protected override modelAsked(
     runId: string,
-    _parentRunId?: string,
-    _extra?: Record<string, unknown>,
-    _tags?: string[],
-    metadata: Record<string, unknown> = {},
+    metadata: Record<string, unknown>,
+    messages: readonly BaseMessage[],
   ): void {
     const { provider, model } = modelOfCall(metadata);
     const name = model.slice(provider.length + 1);
@@ -47,17 +39,16 @@ export class TraceCalls extends BaseCallbackHandler {
         "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": provider,
         "gen_ai.request.model": name,
-        ...this.#said("gen_ai.input.messages", messages[0] ?? []),
+        ...this.#said("gen_ai.input.messages", messages),
       }),
     );
   }
 
   override handleLLMEnd(output: LLMResult, runId: string): void {
     const span = this.#open.get(runId);
-    const generation = output.generations[0]?.[0];
-    const message = generation && "message" in generation ? (generation.message as BaseMessage) : undefined;
-    if (span && message && isAIMessage(message)) {
-      const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = tokensOf(message as AIMessage);
+    const message = answerIn(output);
+    if (span && message) {
+      const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = tokensOf(message);
       const named = message.response_metadata.model_name ?? message.response_metadata.model;
       span.set({
         ...(typeof named === "string" ? { "gen_ai.response.model": named } : {}),

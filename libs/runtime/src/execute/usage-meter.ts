@@ -1,9 +1,8 @@
 import { noUsage, USAGE_FIELDS, type Usage } from "@drover/contracts";
-import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import type { Serialized } from "@langchain/core/load/serializable";
-import { type AIMessage, type BaseMessage, isAIMessage } from "@langchain/core/messages";
+import type { AIMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import { classifyModelError, loadPrices, type Prices, usageOfCall } from "../models/index.js";
+import { answerIn, ModelListener } from "./model-listener.js";
 import type { Services } from "./services.js";
 
 /** A request to a provider that has not been answered. */
@@ -19,13 +18,8 @@ interface OpenCall {
 let ownPrices: Prices | undefined;
 
 /** Counts what one activation uses, wherever in the graph: every request to a provider and every tool's start. */
-export class UsageMeter extends BaseCallbackHandler {
+export class UsageMeter extends ModelListener {
   readonly name = "drover.usage";
-  override readonly awaitHandlers = true;
-  // Only models and tools are counted: the rest of a graph need not tell.
-  override readonly ignoreChain = true;
-  override readonly ignoreRetriever = true;
-  override readonly ignoreCustomEvent = true;
   readonly usage: Usage = noUsage();
   readonly answers = new Map<string, AIMessage>();
   readonly #open = new Map<string, OpenCall>();
@@ -40,15 +34,7 @@ export class UsageMeter extends BaseCallbackHandler {
     this.#services = services;
   }
 
-  override handleChatModelStart(
-    _model: Serialized,
-    _messages: BaseMessage[][],
-    runId: string,
-    _parentRunId?: string,
-    _extra?: Record<string, unknown>,
-    _tags?: string[],
-    metadata: Record<string, unknown> = {},
-  ): void {
+  protected override modelAsked(runId: string, metadata: Record<string, unknown>): void {
     this.usage.modelCalls += 1;
     const { provider, model } = modelOfCall(metadata);
     const step = String(metadata.langgraph_checkpoint_ns ?? "");
@@ -61,10 +47,9 @@ export class UsageMeter extends BaseCallbackHandler {
 
   override handleLLMEnd(output: LLMResult, runId: string): void {
     const call = this.#close(runId, "success");
-    const generation = output.generations[0]?.[0];
-    const message = generation && "message" in generation ? (generation.message as BaseMessage) : undefined;
-    if (!call || !message || !isAIMessage(message)) return;
-    restoreFinishReason(message, generation?.generationInfo);
+    const message = answerIn(output);
+    if (!call || !message) return;
+    restoreFinishReason(message, output.generations[0]?.[0]?.generationInfo);
     this.answers.set(call.step, message);
     ownPrices ??= loadPrices();
     const used = usageOfCall(message, call.model, this.#services.prices ?? ownPrices);
