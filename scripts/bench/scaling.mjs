@@ -10,7 +10,7 @@ import { rounded } from "./statistics.mjs";
 
 const PROCESSES = [1, 2, 4, 8];
 /** Runs at once in a process, and how many of them one after the other. */
-const CONCURRENCY = 10;
+const CONCURRENCY = 4;
 const WAVES = 5;
 const LOOK_MS = 100;
 

@@ -24,6 +24,7 @@ import { taskWrites } from "./pending-writes.js";
 import { pruneThread } from "./prune.js";
 import { copyThread } from "./thread-image.js";
 import { forgetThread } from "./thread-life.js";
+import type { ThreadWrite } from "./thread-write.js";
 import { Threads } from "./threads.js";
 import { loadTuple } from "./tuple.js";
 import { nextVersion } from "./versions.js";
@@ -105,7 +106,7 @@ export class RedisSaver extends BaseCheckpointSaver {
       if (Object.hasOwn(newVersions, channel)) values.set(channel, template);
       else if (template !== undefined) others.set(channel, template);
     }
-    await this.#threads.queue(threadId).add({
+    const write: ThreadWrite = {
       kind: "checkpoint",
       namespace,
       id: checkpoint.id,
@@ -121,7 +122,9 @@ export class RedisSaver extends BaseCheckpointSaver {
       metadata: new Map(
         Object.entries(metadata).map(([key, value]) => [key, this.#encode(value, "metadata")] as const),
       ),
-    });
+    };
+    // LangGraph puts the first step's checkpoint when the input's is put, and starts no node before both are.
+    await this.#threads.queue(threadId).add(write, { untilNext: metadata.source === "input" });
     return {
       configurable: { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: checkpoint.id },
     };

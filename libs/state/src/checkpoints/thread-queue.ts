@@ -10,6 +10,8 @@ interface Waiting {
   write: ThreadWrite;
   resolve: () => void;
   reject: (error: unknown) => void;
+  /** Its caller went on before it had landed; whoever comes after it is told if it fails. */
+  isAhead: boolean;
 }
 
 /** Writes that were sent, and what became of them. */
@@ -35,6 +37,7 @@ export class ThreadQueue {
   #flights: Flight[] = [];
   #running: Promise<void> | undefined;
   #arrived: () => void = () => undefined;
+  #goAhead: (() => void) | undefined;
   #view: ThreadView | undefined;
   #isRegistered = false;
   #attempts = 0;
@@ -77,9 +80,22 @@ export class ThreadQueue {
     }
   }
 
-  add(write: ThreadWrite): Promise<void> {
+  /**
+   * Resolves when the write is stored. With `untilNext` it also does as soon as another write of the thread follows,
+   * which then is only stored on top of this one, and fails with it.
+   */
+  add(write: ThreadWrite, { untilNext = false } = {}): Promise<void> {
+    this.#goAhead?.();
+    this.#goAhead = undefined;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ write, resolve, reject });
+      const waiting = { write, resolve, reject, isAhead: false };
+      this.#waiting.push(waiting);
+      if (untilNext) {
+        this.#goAhead = () => {
+          waiting.isAhead = true;
+          resolve();
+        };
+      }
       if (this.#running === undefined && this.#readers === 0) this.#running = this.#run();
       else setImmediate(() => this.#arrived());
     });
@@ -117,8 +133,18 @@ export class ThreadQueue {
       this.#flights.push({ writes, landed });
     } catch (error) {
       this.#view = undefined;
-      for (const { reject } of writes) reject(error);
+      this.#fail(writes, error);
     }
+  }
+
+  /**
+   * What waits cannot be stored without a write whose caller has gone ahead.
+   * @returns whether there was such a write
+   */
+  #fail(writes: readonly Waiting[], error: unknown): boolean {
+    const isBroken = writes.some(({ isAhead }) => isAhead);
+    for (const { reject } of [...writes, ...(isBroken ? this.#waiting.splice(0) : [])]) reject(error);
+    return isBroken;
   }
 
   async #landOrArrive(): Promise<void> {
@@ -138,13 +164,17 @@ export class ThreadQueue {
   /** The first flight failed, so those behind it did: what was refused only for its age is written anew. */
   async #recover(): Promise<void> {
     this.#view = undefined;
-    const again: Waiting[] = [];
     this.#attempts += 1;
+    const again: Waiting[] = [];
+    let lost: unknown;
     for (const { writes, landed } of this.#flights.splice(0)) {
       const outcome = await landed;
       if (outcome === "OK") for (const { resolve } of writes) resolve();
-      else if (outcome === "STALE" && this.#attempts < ATTEMPTS) again.push(...writes);
-      else for (const { reject } of writes) reject(outcome === "STALE" ? this.#crowded() : outcome.error);
+      else if (outcome === "STALE" && this.#attempts < ATTEMPTS && lost === undefined) again.push(...writes);
+      else {
+        const error = outcome === "STALE" ? (lost ?? this.#crowded()) : outcome.error;
+        if (this.#fail(writes, error)) lost = error;
+      }
     }
     this.#waiting.unshift(...again);
     const wait = Math.random() * Math.min(LONGEST_WAIT, (this.#attempts - 1) * 5);
