@@ -31,22 +31,23 @@ export async function claim(context: WorkerContext, pointer: Pointer): Promise<C
 }
 
 /**
- * Takes the run's shares, then claims it. Shares of a run that is over by then are found by the sweeper: only the
- * thread's own slot knows, and it cannot be asked in the same moment.
+ * Takes the run's shares, then claims it; again where they may have been taken away in between. Shares of a run that
+ * is over by then are found by the sweeper: only the thread's own slot knows, and it cannot be asked in the same moment.
  */
 async function claimInTurn(
   context: WorkerContext,
   pointer: Pointer,
   worker: string,
-  { run, priority }: Extract<Claimed, { what: "limited" }>,
-): Promise<Exclude<Claim["claimed"], { what: "limited" }>> {
+  { run, priority, delivery }: Extract<Claimed, { what: "limited" }>,
+): Promise<Claim["claimed"]> {
   const { state, queue, versions } = context;
   const limits = sharesOf(run, context.concurrency);
-  const { waitsFor, granted } = await state.shares.take(pointer, priority, limits);
+  const { waitsFor, granted } = await state.shares.take({ ...pointer, delivery }, priority, limits);
   await wake(state, queue, granted);
   if (waitsFor) return { what: "waits", kind: waitsFor.kind };
-  const claimed = await state.runs.claim(pointer, pointer.seq, worker, versions, "taken");
-  return claimed.what === "limited" ? { what: "stale" } : claimed;
+  const limited = limitedAgents(context, pointer);
+  const claimed = await state.runs.claim(pointer, pointer.seq, worker, versions, limited, delivery);
+  return claimed.what === "limited" ? claimInTurn(context, pointer, worker, claimed) : claimed;
 }
 
 /** The agents whose runs need a share: `*` where the run's tenant has a limit, or every agent. */

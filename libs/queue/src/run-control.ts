@@ -105,8 +105,8 @@ export async function park(state: State, queue: RunQueue, run: RunRef, scope: Pa
   await state.workers.park(scope, memberOf(run));
   await state.indexes.dropDue(run);
   // What stands still keeps no share from others. One that a worker has by another delivery keeps its own.
-  const pointer = await state.reader.pointer(run);
-  if (pointer) await wake(state, queue, await state.shares.drop(pointer));
+  const withheld = await state.runs.withhold(run);
+  if (withheld) await wake(state, queue, await state.shares.drop(withheld, withheld.delivery));
   // Who resumed in between has not seen this one.
   if (!(await state.workers.isPaused(scope))) await unparkAll(state, queue, scope);
   return true;

@@ -168,9 +168,11 @@ describe("the sweeper", () => {
     const shares = new Shares(redis, keys, 0);
     client.state.shares = shares;
     const limits = [{ kind: "key", name: "k", limit: 1, group: "clerk" } as const];
-    await shares.take({ tenant: "default", threadId: "t", runId: "gone", seq: 1 }, 5, limits);
+    await shares.take({ tenant: "default", threadId: "t", runId: "gone", seq: 1, delivery: 1 }, 5, limits);
     const handle = await client.enqueueRun({ agent: "clerk", input: "x" });
-    expect((await shares.take({ ...handle, seq: 1 }, 5, limits)).waitsFor).toMatchObject({ name: "k" });
+    expect((await shares.take({ ...handle, seq: 1, delivery: 1 }, 5, limits)).waitsFor).toMatchObject({
+      name: "k",
+    });
     expect(await indexes.countDue()).toBe(0);
     // As if its delivery had ended when it was put in line.
     await redis.del(...(await redis.keys(`${keys.bull}:runs:*`)));

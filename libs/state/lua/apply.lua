@@ -137,7 +137,7 @@ local function settle_shares(t)
   if not json then return false end
   local record = cjson.decode(json)
   if t.seq > record.q and t.keeps and not record.w then
-    record.q = t.seq
+    record.q, record.d = t.seq, nil
     store_share(base, t.id, record)
   elseif t.seq > record.q or (t.seq == record.q and (t.final or t.status == 'interrupted')) then
     drop_share(base, t.id, record, granted)

@@ -1,18 +1,18 @@
 -- Gives a worker the lease of the thread and moves the run to running. Each activation is claimed once.
 -- KEYS base of the thread's keys
 -- ARGV run id, seq, worker, states from which a run may become running, the worker's agents (JSON name → version),
---      longest stream of events, a token of this call, 1 if the worker has the run's shares,
+--      longest stream of events, a token of this call, delivery for which the worker took the run's shares or '',
 --      names of agents whose runs need one ('*' for all)
 -- A call that is sent again because its reply was lost finds its own token and gets the same reply.
 -- Returns {'claimed', epoch, transition, request, input, kind, attempt, most attempts, agent version,
 --          deadline or '', now, resume checkpoint or '', 1 if the thread has checkpoints, answer...} | {'gone'} | {'stale'} | {'held', worker} | {'elsewhere', agent}
---          | {'early', ms at which its delay is over} | {'limited', agent, priority, own key (JSON) or ''}
+--          | {'early', ms at which its delay is over} | {'limited', agent, priority, own key (JSON) or '', delivery}
 -- Milliseconds by which clocks of machines that are kept in step may differ.
 local EARLY_MS = 100
 local run_id, seq, worker = ARGV[1], ARGV[2], ARGV[3]
 local keys = keys_of(KEYS[1], run_id)
 
-local f = redis.call('HMGET', keys.run, 'status', 'seq', 'worker', 'agent', 'kind', 'resumeVersion', 'claimedBy', 'delayUntil', 'concurrency', 'priority')
+local f = redis.call('HMGET', keys.run, 'status', 'seq', 'worker', 'agent', 'kind', 'resumeVersion', 'claimedBy', 'delayUntil', 'concurrency', 'priority', 'delivery')
 if not f[1] then return {'gone'} end
 if f[2] ~= seq then return {'stale'} end
 local is_again = f[1] == 'running' and f[3] == worker and f[7] == ARGV[7]
@@ -27,7 +27,8 @@ if not version or (bound ~= '' and bound ~= version) then return {'elsewhere', f
 local now = now_ms()
 -- Whoever delivered it goes by a clock of its own.
 if f[8] and tonumber(f[8]) > now + EARLY_MS then return {'early', f[8]} end
-if not is_again and ARGV[8] ~= '1' and (f[9] or ARGV[9] == '*' or contains(ARGV[9], f[4])) then return {'limited', f[4], f[10], f[9] or ''} end
+local is_limited = f[9] or ARGV[9] == '*' or contains(ARGV[9], f[4])
+if is_limited and not is_again and ARGV[8] ~= f[11] then return {'limited', f[4], f[10], f[9] or '', f[11]} end
 local epoch, transition
 if is_again then
   epoch, transition = redis.call('HGET', keys.thread, 'epoch'), as_it_stands(keys, run_id, now)

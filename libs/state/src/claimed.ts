@@ -25,8 +25,8 @@ export type Claimed =
   | { what: "elsewhere"; agent: string }
   /** Its delay is not over: it was delivered by a clock that is wrong. */
   | { what: "early"; until: number }
-  /** It needs shares of what its limits count, before it is claimed. */
-  | { what: "limited"; run: LimitedRun; priority: number };
+  /** It needs shares of what its limits count, taken for this delivery, before it is claimed. */
+  | { what: "limited"; run: LimitedRun; priority: number; delivery: number };
 
 /** A reply of claim.lua in these words. */
 export function parseClaim(
@@ -40,13 +40,13 @@ export function parseClaim(
   if (what === "elsewhere") return { what, agent: String(rest[0]) };
   if (what === "early") return { what, until: Number(rest[0]) };
   if (what === "limited") {
-    const [agent, priority, own] = rest.map(String);
+    const [agent, priority, own, delivery] = rest.map(String);
     const limited: LimitedRun = {
       tenant: run.tenant,
       agent: agent ?? "",
       own: own ? (JSON.parse(own) as LimitedRun["own"]) : null,
     };
-    return { what, run: limited, priority: Number(priority) };
+    return { what, run: limited, priority: Number(priority), delivery: Number(delivery) };
   }
   if (what === "held" && String(rest[0]) === worker) return { what };
   if (what !== "claimed") return { what: "stale" };

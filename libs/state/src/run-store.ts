@@ -8,6 +8,7 @@ import {
   DroverError,
   type ErrorInfo,
   type Lease,
+  type Pointer,
   sourcesOf,
   type Transition,
   USAGE_FIELDS,
@@ -34,6 +35,7 @@ const scripts = {
   cancel: loadScript("cancel"),
   takeover: loadScript("takeover"),
   redeliver: loadScript("redeliver"),
+  withhold: loadScript("withhold"),
   reopen: loadScript("reopen"),
   republish: loadScript("republish"),
 };
@@ -94,14 +96,16 @@ export class RunStore {
 
   /**
    * @param agents the agents that the worker has, name → version
-   * @param shares whether the worker has the run's shares; else the agents whose runs need one, `*` for all
+   * @param limited the agents whose runs need a share, `*` for all
+   * @param takenFor the delivery for which the worker took the run's shares
    */
   async claim(
     run: RunRef,
     seq: number,
     worker: string,
     agents: Record<string, string>,
-    shares: "taken" | readonly string[] = [],
+    limited: readonly string[] = [],
+    takenFor: number | "" = "",
   ): Promise<Claimed> {
     const { what, rest } = await this.run(scripts.claim, run, [
       seq,
@@ -110,8 +114,8 @@ export class RunStore {
       JSON.stringify(agents),
       this.retention.eventsLength,
       newToken(),
-      shares === "taken" ? 1 : 0,
-      shares === "taken" ? "" : shares.join(","),
+      takenFor,
+      limited.join(","),
     ]);
     return parseClaim(run, seq, worker, what, rest, this.codec);
   }
@@ -234,6 +238,15 @@ export class RunStore {
   async redeliver(run: RunRef, seq: number): Promise<Transition | null> {
     const { what, rest } = await this.run(scripts.redeliver, run, [seq]);
     return what === "redelivered" ? parseTransition(run, rest[0]) : null;
+  }
+
+  /**
+   * Before the shares of a run that stands still are taken away: whoever took them and has not claimed the run must
+   * take them again. Gives the delivery up to which they may be taken away; null where the run does not wait.
+   */
+  async withhold(run: RunRef): Promise<Pointer | null> {
+    const { what, rest } = await this.run(scripts.withhold, run, []);
+    return what === "withheld" ? { ...run, seq: Number(rest[0]), delivery: Number(rest[1]) } : null;
   }
 
   /** Null where the same message reopened it before. */

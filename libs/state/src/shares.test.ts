@@ -26,12 +26,12 @@ afterEach(() => state.close());
 const own = (key: string, limit: number, agent = "clerk") =>
   sharesOf({ tenant: "default", agent, own: { key, limit } }, { tenants: {}, agents: {}, keys: {} });
 const activation = (id: string, seq = 1) => ({ ...ref(id, id), seq });
-const take = async (id: string, limits = own("k", 2), { seq = 1, priority = 5 } = {}) => {
-  const { waitsFor, granted } = await shares.take(activation(id, seq), priority, limits);
+const take = async (id: string, limits = own("k", 2), { seq = 1, delivery = 1, priority = 5 } = {}) => {
+  const { waitsFor, granted } = await shares.take({ ...activation(id, seq), delivery }, priority, limits);
   return [waitsFor?.name ?? "taken", ...granted.map(({ runId }) => runId)];
 };
-const drop = async (id: string, seq = 1) =>
-  (await shares.drop(activation(id, seq))).map(({ runId }) => runId);
+const drop = async (id: string, seq = 1, upTo: number | "" = "") =>
+  (await shares.drop(activation(id, seq), upTo)).map(({ runId }) => runId);
 const left = async () =>
   (await state.redis.keys(`shares${n}:{index}:share*`)).map((key) => key.split("}:")[1]);
 
@@ -96,6 +96,13 @@ describe("a limit of concurrent runs", () => {
     expect(await left()).toEqual([]);
   });
 
+  it("is not taken back from a delivery that came after those that are void", async () => {
+    await take("a", own("k", 1), { delivery: 2 });
+    await take("b", own("k", 1));
+    expect(await drop("a", 1, 1)).toEqual([]);
+    expect(await drop("a", 1, 2)).toEqual(["b"]);
+  });
+
   it("that is raised lets in who waits", async () => {
     await take("a", own("k", 1));
     await take("b", own("k", 1));
@@ -153,7 +160,7 @@ describe("a run's end", () => {
     await state.indexes.apply([transition]);
   };
   const claimed = async (id: string, seq = 1) =>
-    taken(await state.runs.claim(ref(id, id), seq, "w", AGENTS, "taken"));
+    taken(await state.runs.claim(ref(id, id), seq, "w", AGENTS, [], 1));
   const granted = async (...transitions: Parameters<typeof state.indexes.apply>[0]) =>
     (await state.indexes.apply(transitions)).map(({ runId }) => runId);
 

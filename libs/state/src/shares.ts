@@ -4,7 +4,7 @@
  * indexes and learns of a run's end as they do, by its transition: applied twice, late or out of order, it comes to
  * the same. What a crash leaves between two slots is found by a sweeper (`look`).
  */
-import type { ShareKind, ShareLimit } from "@drover/contracts";
+import type { Pointer, ShareKind, ShareLimit } from "@drover/contracts";
 import type { Redis } from "./connect.js";
 import { activationOf, memberOf } from "./indexes.js";
 import { decodeId, encodeId, type Keys } from "./keys.js";
@@ -58,10 +58,11 @@ export class Shares {
   }
 
   /** @param priority 0 to 10; those that had begun before go ahead of all others */
-  async take(activation: ActivationRef, priority: number, limits: readonly ShareLimit[]): Promise<Took> {
-    const order = activation.seq > 1 ? 0 : priority + 1;
-    const args = [encodeId(activation.runId), memberOf(activation), activation.seq, order];
-    const wanted = limits.flatMap((one) => [nameOf(one, activation.tenant), encodeId(one.group), one.limit]);
+  async take(pointer: Pointer, priority: number, limits: readonly ShareLimit[]): Promise<Took> {
+    const { runId, tenant, seq, delivery } = pointer;
+    const order = seq > 1 ? 0 : priority + 1;
+    const args = [encodeId(runId), memberOf(pointer), seq, delivery, order];
+    const wanted = limits.flatMap((one) => [nameOf(one, tenant), encodeId(one.group), one.limit]);
     const { what, rest } = replyWords(
       await runScript(this.redis, scripts.take, [this.base], [...args, ...wanted]),
     );
@@ -72,9 +73,12 @@ export class Shares {
     };
   }
 
-  /** Takes away what an activation that is over has or waits for. Gives the activations that were let in. */
-  async drop(activation: ActivationRef): Promise<ActivationRef[]> {
-    const args = [encodeId(activation.runId), activation.seq];
+  /**
+   * Takes away what an activation that is over has or waits for. Gives the activations that were let in.
+   * @param upTo only what was taken for this delivery of it or an earlier one, by `RunStore.withhold`
+   */
+  async drop(activation: ActivationRef, upTo: number | "" = ""): Promise<ActivationRef[]> {
+    const args = [encodeId(activation.runId), activation.seq, upTo];
     const granted = (await runScript(this.redis, scripts.drop, [this.base], args)) as Buffer[];
     return granted.map((one) => activationOf(String(one)));
   }

@@ -1,6 +1,6 @@
 -- Limits of concurrent runs: who has a share of a key and who waits for one. Stands before the scripts that need it.
 -- <base> is the beginning of the indexes' keys; all share one slot.
---   <base>shares              hash run id → its record: {m member, q seq, c class, k {{key, group, limit}, ...}, w place
+--   <base>shares              hash run id → its record: {m member, q seq, d delivery for which it was taken, c class, k {{key, group, limit}, ...}, w place
 --                             in k of the key that it waits for; nil where it has a share of each}
 --   <base>shares:seen         sorted set run id → when a sweeper looked at it last
 --   <base>share:<key>         hash: limit, v:<class> tag that was let in last, g:<class>:<group> the group's last tag
