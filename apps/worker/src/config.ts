@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { MESSAGE_TYPES, type MessageType, parseOrThrow } from "@drover/contracts";
+import { parseOrThrow } from "@drover/contracts";
 import { parseServiceKeys, type ServiceKeys } from "@drover/queue";
 import {
   type AesCodec,
@@ -59,17 +59,6 @@ export const workerSettings = z.object({
    * `name@tenant=secret` is for one tenant only.
    */
   DROVER_SERVICE_KEYS: z.string().optional(),
-  /** Kinds of message that are refused without a signature, with commas: run.start, run.resume, run.cancel, run.retry. */
-  DROVER_SIGNED_MESSAGES: z
-    .string()
-    .default("")
-    .transform((csv) =>
-      csv
-        .split(",")
-        .map((one) => one.trim())
-        .filter(Boolean),
-    )
-    .pipe(z.array(z.enum(MESSAGE_TYPES))),
   /** 1 lets webhooks call addresses of private networks. */
   DROVER_WEBHOOK_PRIVATE: z.enum(["0", "1"]).default("0"),
   /** Bytes of JSON that a run's input and context may have, where a message brings them. */
@@ -106,7 +95,6 @@ export interface WorkerConfig {
   retention: Partial<Retention>;
   codec: AesCodec | undefined;
   serviceKeys: ServiceKeys;
-  signedMessages: ReadonlySet<MessageType>;
   webhooksMayBePrivate: boolean;
   maxPayloadBytes: number;
   prices: string | undefined;
@@ -139,7 +127,6 @@ export function readConfig(env: NodeJS.ProcessEnv, cwd: string): WorkerConfig {
     retention: parseRetention(s.DROVER_RETENTION),
     codec: parseEncryptionKeys(s.DROVER_ENCRYPTION_KEYS),
     serviceKeys: parseServiceKeys(s.DROVER_SERVICE_KEYS),
-    signedMessages: new Set(s.DROVER_SIGNED_MESSAGES),
     webhooksMayBePrivate: s.DROVER_WEBHOOK_PRIVATE === "1",
     maxPayloadBytes: s.DROVER_MAX_PAYLOAD_BYTES,
     prices: s.DROVER_PRICES,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { InboxMessage, Notice } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client, signMessage } from "@drover/queue";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,8 +10,11 @@ import { createFleet, type Fleet } from "./testing/processes.js";
 import { createSender, newId, type Sender } from "./testing/sender.js";
 
 const project = fileURLToPath(new URL("../testing/messages/", import.meta.url));
+/** A project without the other's agents. */
+const elsewhere = fileURLToPath(new URL("../testing/project/", import.meta.url));
 const PREFIX = "d";
 const SECRET = "a-secret-of-the-acme-service";
+const KEYS = { DROVER_SERVICE_KEYS: `acme-service@acme=${SECRET},desk=${SECRET}` };
 const folder = mkdtempSync(join(tmpdir(), "drover-defaults-"));
 const policy = join(folder, "fleet.json");
 
@@ -28,13 +32,14 @@ beforeAll(async () => {
         notify: { replyTo: "agent" },
         questions: { expiresMs: 1000, onExpire: { answer: "nobody" }, escalateTo: ["cfo"] },
       },
+      ceilings: { signedMessages: ["run.retry"] },
     }),
   );
   server = await startRedis();
   ofAgent = createSender(server.url, PREFIX, "agent");
   ofBatch = createSender(server.url, PREFIX, "batch");
   fleet = createFleet(server.url, PREFIX, project);
-  await fleet.start({ DROVER_POLICY: policy, DROVER_SERVICE_KEYS: `acme-service@acme=${SECRET}` });
+  await fleet.start({ DROVER_POLICY: policy, ...KEYS });
   client = new Client({ redisUrl: server.url, prefix: PREFIX });
 });
 afterAll(async () => {
@@ -109,5 +114,66 @@ describe("a key of one tenant", () => {
       type: "request.refused",
       error: { code: "BAD_SIGNATURE", message: expect.stringContaining("not for tenant 'globex'") },
     });
+  });
+});
+
+describe("a kind of message that must be signed", () => {
+  const send = async (message: Record<string, unknown>, isSigned: boolean): Promise<Notice> => {
+    const whole = { v: 1, id: newId(), replyTo: ofAgent.replyTo, ...message } as InboxMessage;
+    await ofAgent.send(isSigned ? signMessage(whole, "desk", SECRET) : whole);
+    return ofAgent.notice(
+      ({ correlationId, type }) => correlationId === whole.id && type.startsWith("request."),
+    );
+  };
+  const unsigned = (type: string, agent: string) => ({
+    type: "request.refused",
+    error: { code: "BAD_SIGNATURE", message: expect.stringContaining(`a ${type} for '${agent}' needs`) },
+  });
+  const input = JSON.stringify([{ name: "pay", args: { amount: 7 } }]);
+  const start = (agent: string, over: object = {}) => ({
+    type: "run.start",
+    request: { agent, input, ...over },
+  });
+  const admitted = { type: "request.admitted" };
+  const statusOf = async (runId: string) => (await (await client.run(runId)).status()).status;
+
+  it("is refused without a signature for the agents that say so, and for all where the fleet says so", async () => {
+    expect(await send(start("signing"), false)).toMatchObject(unsigned("run.start", "signing"));
+    const threadId = newId();
+    const asked = await send(start("signing", { threadId }), true);
+    const { runId } = asked as Extract<Notice, { type: "request.admitted" }>;
+    await expect.poll(() => statusOf(runId)).toBe("interrupted");
+    const [approval] = await client.approvals.ofRun(runId);
+    const approve = {
+      type: "run.resume",
+      approvalId: approval?.approvalId,
+      decisions: [{ type: "approve" }],
+    };
+    expect(await send(approve, false)).toMatchObject(unsigned("run.resume", "signing"));
+    const cancel = { type: "run.cancel", runId };
+    expect(await send(cancel, false)).toMatchObject(unsigned("run.cancel", "signing"));
+    const instead = start("payer", { threadId, multitaskStrategy: "interrupt" });
+    expect(await send(instead, false)).toMatchObject(unsigned("run.cancel", "signing"));
+    expect(await statusOf(runId)).toBe("interrupted");
+    expect(await send(cancel, true)).toMatchObject(admitted);
+
+    const other = await send(start("payer"), false);
+    const { runId: payers } = other as Extract<Notice, { type: "request.admitted" }>;
+    expect(await send({ type: "run.cancel", runId: payers }, false)).toMatchObject(admitted);
+    const retry = { type: "run.retry", runId: payers };
+    expect(await send(retry, false)).toMatchObject(unsigned("run.retry", "payer"));
+    expect(await send(retry, true)).toMatchObject(admitted);
+  });
+
+  it("is refused by a worker that does not have the agent, too", async () => {
+    const asked = await send(start("signing"), true);
+    const { runId } = asked as Extract<Notice, { type: "request.admitted" }>;
+    await expect.poll(() => statusOf(runId)).toBe("interrupted");
+    await fleet.killAll();
+    await fleet.start({ ...KEYS, DROVER_ROOT: elsewhere });
+    const cancel = { type: "run.cancel", runId };
+    expect(await send(cancel, false)).toMatchObject(unsigned("run.cancel", "signing"));
+    expect(await send(cancel, true)).toMatchObject(admitted);
+    expect(await statusOf(runId)).toBe("cancelled");
   });
 });

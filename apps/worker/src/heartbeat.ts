@@ -1,5 +1,5 @@
-import { DroverError, type NoticeDefaults } from "@drover/contracts";
-import { memberOf, type State, type WorkerDescription } from "@drover/state";
+import { DroverError } from "@drover/contracts";
+import { type AgentTerms, memberOf, type State, type WorkerDescription } from "@drover/state";
 import { type ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
 
 /** Milliseconds that workers may take to reach a Redis that is back: they try again every two seconds at least. */
@@ -12,8 +12,8 @@ export interface HeartbeatOptions {
   /** Where this worker is known by, one for each life. */
   baseId: string;
   agents: Record<string, string>;
-  /** Who is told of the runs of agents that say so. */
-  notify: Record<string, NoticeDefaults>;
+  /** What others must know of their policies. */
+  terms: Record<string, AgentTerms>;
   describe: () => WorkerDescription;
   onPauses: (pauses: Set<string>) => void;
   /** Told how many milliseconds Redis took to answer. */
@@ -77,13 +77,13 @@ export class Heartbeat {
 
   private async beat(): Promise<void> {
     if (this.ended) return;
-    const { state, leaseMs, agents, notify, activeRuns } = this.options;
+    const { state, leaseMs, agents, terms, activeRuns } = this.options;
     const sentAt = performance.now();
     const reply = await state.workers.heartbeat(
       this.workerId,
       leaseMs,
       this.options.describe(),
-      this.registered ? null : { agents, notify },
+      this.registered ? null : { agents, terms },
     );
     this.answeredAt = sentAt;
     this.options.onAnswer(performance.now() - sentAt);

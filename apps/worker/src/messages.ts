@@ -77,7 +77,6 @@ function inboxContext(options: MessagesOptions): InboxContext {
     admission: { maxPayloadBytes: config.maxPayloadBytes, redactorOf, knownAgents: knownAgentsOf(state) },
     read: answerReader(registry),
     keys: config.serviceKeys,
-    mustBeSigned: config.signedMessages,
     hasAgent: (agent) => agentIn(registry, agent) !== undefined,
     redactAll: everyRuleOf([...redactors.values()]),
     onHandled: (type, outcome) => metrics.inc("drover_messages_total", { type, outcome }),

@@ -88,8 +88,10 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     leaseMs: config.leaseMs,
     baseId: `${config.host}-${process.pid}-${randomUUID().slice(0, 8)}`,
     agents: versions,
-    notify: Object.fromEntries(
-      registry.list().flatMap(({ name, people }) => (people.notify ? [[name, people.notify]] : [])),
+    terms: Object.fromEntries(
+      registry
+        .list()
+        .map(({ name, people: { notify, signedMessages } }) => [name, { notify, signedMessages }]),
     ),
     describe: () => ({
       host: config.host,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { concurrencySchema } from "./concurrency.js";
 import { piiRulesSchema } from "./pii.js";
-import { approvalSchema, policyDataSchema, toolPatternSchema } from "./policy.js";
+import { approvalSchema, policyDataSchema, signedMessagesSchema, toolPatternSchema } from "./policy.js";
 
 const most = z.int().min(1, "a limit is 1 or more").optional();
 const limitFields = { run: most, thread: most };
@@ -18,6 +18,8 @@ export const ceilingsSchema = z.strictObject({
   once: z.array(toolPatternSchema).default([]),
   /** In force beside the agent's own rules, at every place unless a rule says `"everywhere": false`. */
   pii: piiRulesSchema.default([]),
+  /** Refused without a signature, beside what an agent says. */
+  signedMessages: signedMessagesSchema,
 });
 export type Ceilings = z.output<typeof ceilingsSchema>;
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DECISION_TYPES, ON_EXPIRE } from "./interrupt.js";
+import { MESSAGE_TYPES } from "./message.js";
 import { noticeDefaultsSchema } from "./notice.js";
 import { piiRulesSchema } from "./pii.js";
 
@@ -190,6 +191,8 @@ export const todoListSchema = z.strictObject({
 /** Model turns of one activation when a policy names neither turns nor a limit of model calls. */
 export const DEFAULT_MODEL_TURNS = 50;
 
+export const signedMessagesSchema = z.array(z.enum(MESSAGE_TYPES)).default([]);
+
 export const policyFields = {
   modelCalls: modelCallsSchema.optional(),
   toolCalls: z.array(toolCallsSchema).default([]),
@@ -202,6 +205,8 @@ export const policyFields = {
   once: z.array(toolPatternSchema).default([]),
   /** Who is told of each run of the agent, unless the run or its batch names somebody. */
   notify: noticeDefaultsSchema.optional(),
+  /** Kinds of message to the inbox that are refused without a signature, about the agent and its runs. */
+  signedMessages: signedMessagesSchema,
   /** Rules of redaction. */
   pii: piiRulesSchema.default([]),
   summarization: summarizationSchema.optional(),

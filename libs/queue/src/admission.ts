@@ -194,11 +194,11 @@ async function noticeDefaultsOf(
 function withNoticeDefaults(
   prepared: Prepared,
   ofBatches: ReadonlyMap<string, NoticeDefaults>,
-  { notify }: KnownAgents,
+  { terms }: KnownAgents,
 ): Prepared {
   const { request } = prepared;
   if (request.replyTo !== undefined || request.webhook !== undefined) return prepared;
-  const told = ofBatches.get(request.batchId ?? "") ?? notify[request.agent];
+  const told = ofBatches.get(request.batchId ?? "") ?? terms[request.agent]?.notify;
   return told ? { ...prepared, request: { ...request, ...told } } : prepared;
 }
 

@@ -20,7 +20,7 @@ import {
   type Redactor,
   replyQueueSchema,
 } from "@drover/contracts";
-import { asDroverError, type RunRef, type State } from "@drover/state";
+import { asDroverError, type RunRef, type State, unknownRun } from "@drover/state";
 import type { AdmissionOptions } from "./admission.js";
 import { type AnswerReader, answerApproval, getApproval } from "./approvals.js";
 import { refusedId } from "./notices.js";
@@ -29,6 +29,7 @@ import { noticeOfRun } from "./run-notice.js";
 import type { RunQueue } from "./run-queue.js";
 import { keyFor, type ServiceKeys } from "./service-keys.js";
 import { openMessage, peek } from "./signed-message.js";
+import { assertMayBeUnsigned } from "./signing-rules.js";
 import { startRuns } from "./start-runs.js";
 
 const DEFECT: ErrorInfo = {
@@ -43,8 +44,6 @@ export interface InboxContext {
   admission: AdmissionOptions;
   read: AnswerReader;
   keys: ServiceKeys;
-  /** Kinds of message that are refused without a signature. */
-  mustBeSigned: ReadonlySet<MessageType>;
   /** Whether this worker has the agent: only then it knows its rules. */
   hasAgent: (agent: string) => boolean;
   /** Rules of every agent that is known here, for bodies that nobody understands. */
@@ -64,7 +63,7 @@ export async function handleMessage(
   body: unknown,
   mayPass: boolean,
 ): Promise<Handled> {
-  const { state, keys, mustBeSigned } = context;
+  const { state, keys } = context;
   let type: MessageType | "unknown" = "unknown";
   try {
     const opened = openMessage(body, keys, await state.indexes.now());
@@ -76,17 +75,12 @@ export async function handleMessage(
         `The message is refused: the key of '${opened.service}' is not for tenant '${message.tenant}'.`,
       );
     }
-    if (mustBeSigned.has(type) && opened.service === null) {
-      throw new DroverError(
-        "BAD_SIGNATURE",
-        `The message is refused: a ${type} needs a signature here. Sign it with a key of DROVER_SERVICE_KEYS.`,
-      );
-    }
     const agent = await agentOf(context, message);
-    if (agent !== null && !context.hasAgent(agent)) {
-      const { names: others } = await context.admission.knownAgents();
-      if (others.includes(agent) && mayPass) return "elsewhere";
-      if (others.includes(agent)) {
+    const { names, terms } = await context.admission.knownAgents();
+    if (opened.service === null) await assertMayBeUnsigned(state, message, agent, terms);
+    if (needsAgent(message) && !context.hasAgent(agent)) {
+      if (names.includes(agent) && mayPass) return "elsewhere";
+      if (names.includes(agent)) {
         throw new DroverError(
           "AGENT_NOT_AVAILABLE",
           `No worker that reads the inbox has the agent '${agent}'.`,
@@ -105,20 +99,32 @@ export async function handleMessage(
   return "done";
 }
 
-/** The agent whose rules and tools the message needs; null where it needs none. */
-async function agentOf({ state }: InboxContext, message: AcceptedMessage): Promise<string | null> {
+/** The agent that the message is about. */
+async function agentOf({ state }: InboxContext, message: AcceptedMessage): Promise<string> {
   switch (message.type) {
     case "run.start":
       return message.request.agent;
     case "run.resume":
       return (await getApproval(state, await approvalIdOf(state, message), message.tenant)).agent;
-    case "run.cancel": {
-      if (message.reason === undefined) return null;
-      const run = await state.indexes.locate(message.runId, message.tenant);
-      return (await state.reader.run(run, false))?.agent ?? null;
+    case "run.cancel":
+    case "run.retry": {
+      const run = await state.reader.run(await state.indexes.locate(message.runId, message.tenant), false);
+      if (run) return run.agent;
+      throw unknownRun(message.runId);
     }
+  }
+}
+
+/** Whether the agent's rules or tools are needed to do what the message asks. */
+function needsAgent(message: AcceptedMessage): boolean {
+  switch (message.type) {
+    case "run.start":
+    case "run.resume":
+      return true;
+    case "run.cancel":
+      return message.reason !== undefined;
     case "run.retry":
-      return null;
+      return false;
   }
 }
 

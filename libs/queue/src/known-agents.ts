@@ -1,5 +1,4 @@
-import type { NoticeDefaults } from "@drover/contracts";
-import type { State } from "@drover/state";
+import type { AgentTerms, State } from "@drover/state";
 
 /** Milliseconds for which what workers announced is taken as known. */
 const KNOWN_MS = 5000;
@@ -7,17 +6,17 @@ const KNOWN_MS = 5000;
 export interface KnownAgents {
   /** Empty where no worker ever announced any. */
   names: readonly string[];
-  /** Who is told of an agent's runs, where neither the run nor its batch says. */
-  notify: Readonly<Record<string, NoticeDefaults>>;
+  /** What each said of its policy. */
+  terms: Readonly<Record<string, AgentTerms>>;
 }
 
 /** The agents that workers announced, asked for at most every five seconds. */
 export function knownAgentsOf(state: State): () => Promise<KnownAgents> {
-  let known: KnownAgents & { at: number } = { names: [], notify: {}, at: Number.NEGATIVE_INFINITY };
+  let known: KnownAgents & { at: number } = { names: [], terms: {}, at: Number.NEGATIVE_INFINITY };
   return async () => {
     if (performance.now() - known.at > KNOWN_MS) {
-      const [versions, notify] = await Promise.all([state.workers.agents(), state.workers.notifyOfAgents()]);
-      known = { names: Object.keys(versions), notify, at: performance.now() };
+      const [versions, terms] = await Promise.all([state.workers.agents(), state.workers.termsOfAgents()]);
+      known = { names: Object.keys(versions), terms, at: performance.now() };
     }
     return known;
   };

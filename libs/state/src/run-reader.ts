@@ -77,13 +77,18 @@ export class RunReader {
     return status === "pending" ? { ...ref, seq: Number(seq), delivery: Number(delivery) } : null;
   }
 
-  /** The thread's current run, if somebody asked for its end and it has not ended. */
-  async askedToStop(thread: ThreadRef): Promise<{ run: RunRef; reason: string } | null> {
+  /** The run that the thread's others wait behind. */
+  async current(thread: ThreadRef): Promise<RunRef | null> {
     const keys = this.keys.thread(thread.tenant, thread.threadId);
     const runId = await this.redis.hget(keys.thread, "current");
-    const cancel = runId ? await this.redis.hget(keys.run(runId), "cancel") : null;
-    if (!runId || !cancel) return null;
-    return { run: { ...thread, runId }, reason: (JSON.parse(cancel) as ErrorInfo).message };
+    return runId ? { ...thread, runId } : null;
+  }
+
+  /** The thread's current run, if somebody asked for its end and it has not ended. */
+  async askedToStop(thread: ThreadRef): Promise<{ run: RunRef; reason: string } | null> {
+    const run = await this.current(thread);
+    const cancel = run && (await this.redis.hget(this.key(run), "cancel"));
+    return cancel ? { run, reason: (JSON.parse(cancel) as ErrorInfo).message } : null;
   }
 
   /** Where a run stands in its thread: the run that it waits behind, how many are ahead of it, when its delay is over. */

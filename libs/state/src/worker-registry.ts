@@ -1,4 +1,4 @@
-import type { NoticeDefaults } from "@drover/contracts";
+import type { MessageType, NoticeDefaults } from "@drover/contracts";
 import type { Redis } from "./connect.js";
 import { activationOf, claimOf, refOf } from "./indexes.js";
 import { encodeId, type Keys } from "./keys.js";
@@ -28,12 +28,20 @@ export interface WorkerDescription {
   versions?: Record<string, string>;
 }
 
+/** What those who don't have an agent must know of its policy. */
+export interface AgentTerms {
+  /** Who is told of its runs, where neither the run nor its batch says. */
+  notify?: NoticeDefaults | undefined;
+  /** Kinds of message about it that are refused without a signature. */
+  signedMessages: readonly MessageType[];
+}
+
 /** The agents that a worker has. */
 export interface AnnouncedAgents {
   /** name → version */
   agents: Record<string, string>;
-  /** Who is told of the runs of agents that say so. */
-  notify?: Record<string, NoticeDefaults>;
+  /** name → terms of the same */
+  terms?: Record<string, AgentTerms>;
 }
 
 export interface Heartbeat {
@@ -62,7 +70,7 @@ export class WorkerRegistry {
     const keys = [i("workers"), i(`worker:${worker}`), i(`cancels:${worker}`), i("pauses"), i("agents")];
     const agents = register ? Object.entries(register.agents).flat() : [];
     const args = [worker, holdsMs, JSON.stringify(description), register ? "1" : "0", ...agents];
-    if (register) await this.announceNotify(register);
+    if (register) await this.announceTerms(register);
     const { what, rest } = replyWords(await runScript(this.redis, scripts.heartbeat, keys, args));
     const [cancels, ...others] = rest;
     const n = Number(cancels);
@@ -73,23 +81,18 @@ export class WorkerRegistry {
     };
   }
 
-  /** Who is told of the runs of each agent that says so. */
-  async notifyOfAgents(): Promise<Record<string, NoticeDefaults>> {
-    const found = await this.redis.hgetall(this.keys.index("agents-notify"));
+  /** The terms of the agents that workers announced. */
+  async termsOfAgents(): Promise<Record<string, AgentTerms>> {
+    const found = await this.redis.hgetall(this.keys.index("agents-terms"));
     return Object.fromEntries(
-      Object.entries(found).map(([agent, json]) => [agent, JSON.parse(json) as NoticeDefaults]),
+      Object.entries(found).map(([agent, json]) => [agent, JSON.parse(json) as AgentTerms]),
     );
   }
 
-  /** The newest worker's word holds, also where its agent no longer names anybody. */
-  private async announceNotify({ agents, notify = {} }: AnnouncedAgents): Promise<void> {
-    const key = this.keys.index("agents-notify");
-    const silent = Object.keys(agents).filter((agent) => notify[agent] === undefined);
-    const told = Object.entries(notify).flatMap(([agent, one]) => [agent, JSON.stringify(one)]);
-    await Promise.all([
-      silent.length > 0 ? this.redis.hdel(key, ...silent) : null,
-      told.length > 0 ? this.redis.hset(key, ...told) : null,
-    ]);
+  /** The newest worker's word holds. */
+  private async announceTerms({ terms = {} }: AnnouncedAgents): Promise<void> {
+    const told = Object.entries(terms).flatMap(([agent, one]) => [agent, JSON.stringify(one)]);
+    if (told.length > 0) await this.redis.hset(this.keys.index("agents-terms"), ...told);
   }
 
   /** Workers that did not say in time that they live, with up to `limit` of the activations that each had claimed. */

@@ -37,6 +37,11 @@ export const payer = agent("payer", ["pay", "look"], {
 
 export const guarded = agent("guarded", ["pay"], { approvals: { pay: { assignees: ["ada", "audit"] } } });
 
+export const signing = agent("signing", ["pay"], {
+  approvals: { pay: true },
+  signedMessages: ["run.start", "run.resume", "run.cancel"],
+});
+
 export const expiring = agent("expiring", ["pay_reject", "pay_approve", "pay_fail", "pay_slow", "pay_next"], {
   approvals: {
     pay_reject: { expiresMs: 1000 },

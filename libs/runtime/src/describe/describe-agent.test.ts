@@ -153,13 +153,25 @@ describe("the settings in effect", () => {
     expect(settings.find(({ path }) => path === "approvals.pay.when")?.value).toBe("(function large)");
   });
 
-  it("a graph without a definition has none", async () => {
+  it("a graph without a definition has what the fleet says of people, services and personal data", async () => {
     const agent = await rawAgent({ model: fakeModel(), tools: [] });
-    expect(describeAgent(agent)).toMatchObject({
-      behaviours: [],
-      settings: [],
-      models: [],
-      recursionLimit: null,
+    expect(describeAgent(agent)).toMatchObject({ behaviours: [], models: [], recursionLimit: null });
+    expect(describeAgent(agent).settings).toContainEqual({ path: "pii", value: [], from: "default" });
+  });
+
+  it("kinds of message that must be signed are the agent's and the fleet's together", async () => {
+    const fleet = {
+      defaults: { signedMessages: ["run.start" as const] },
+      ceilings: { signedMessages: ["run.cancel" as const] },
+    };
+    const shown = async (policy: Policy) =>
+      describeAgent(await loaded(policy, {}, fleet)).settings.find(({ path }) => path === "signedMessages");
+    const from = "fleet ceiling";
+    expect(await shown({})).toMatchObject({ value: ["run.cancel", "run.start"], from });
+    expect(await shown({ signedMessages: [] })).toMatchObject({ value: ["run.cancel"], from });
+    expect(await shown({ signedMessages: ["run.cancel"] })).toMatchObject({
+      value: ["run.cancel"],
+      from: "agent",
     });
   });
 });

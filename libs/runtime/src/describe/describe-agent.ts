@@ -1,5 +1,5 @@
 import { toolNamesOf } from "../agent/define-agent.js";
-import type { LoadedAgent } from "../load/loaded-agent.js";
+import { type LoadedAgent, piiRulesOf } from "../load/loaded-agent.js";
 import { type Behaviour, behavioursOf } from "./behaviours.js";
 import { plainSetting } from "./plain-setting.js";
 import { type Setting, settingsOf } from "./settings.js";
@@ -21,7 +21,9 @@ export interface AgentDescription {
   fleetPolicy: string | null;
 }
 
-export function describeAgent({ definition, fleet, ...agent }: LoadedAgent): AgentDescription {
+export function describeAgent(agent: LoadedAgent): AgentDescription {
+  const { definition, fleet, people } = agent;
+  const policy = definition?.policy ?? { ...people, pii: piiRulesOf(agent) };
   return {
     name: agent.name,
     version: agent.version,
@@ -29,7 +31,7 @@ export function describeAgent({ definition, fleet, ...agent }: LoadedAgent): Age
     models: definition ? [definition.model, ...(definition.fallbacks ?? [])].map(plainSetting) : [],
     tools: definition ? toolNamesOf(definition) : [],
     behaviours: definition ? behavioursOf(definition) : [],
-    settings: definition ? settingsOf(definition, fleet) : [],
+    settings: settingsOf(definition?.declared ?? {}, policy, fleet),
     recursionLimit: agent.recursionLimit ?? null,
     fleetPolicy: fleet?.file ?? null,
   };

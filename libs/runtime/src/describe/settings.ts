@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { AgentDefinition } from "../agent/define-agent.js";
 import type { FleetPolicy } from "../fleet/read.js";
-import { parsePolicy } from "../policy/policy.js";
+import { type Policy, parsePolicy } from "../policy/policy.js";
 import { plainSetting } from "./plain-setting.js";
 
 /** Who says what a setting is: the fleet's ceiling where it changed what the others say. */
@@ -15,11 +14,14 @@ export interface Setting {
   from: Origin;
 }
 
-/** Every value of the policy in effect, each with its origin: what the agent does not say is there, too. */
-export function settingsOf(definition: AgentDefinition, fleet: FleetPolicy | undefined): Setting[] {
-  const declared = leaves(plainSetting(definition.declared));
+/**
+ * Every value of the policy in effect, each with its origin: what the agent does not say is there, too.
+ * @param said what the agent itself says; nothing for a graph without a definition
+ */
+export function settingsOf(said: Policy, policy: object, fleet: FleetPolicy | undefined): Setting[] {
+  const declared = leaves(plainSetting(said));
   const defaults = leaves(plainSetting(fleet?.defaults ?? {}));
-  const own = leaves(plainSetting(parsePolicy(definition.declared)));
+  const own = leaves(plainSetting(parsePolicy(said)));
   const origin = (path: string, value: unknown): Origin => {
     const isOwn = isDeepStrictEqual(own.get(path), value);
     if (isOwn && declared.has(path)) return "agent";
@@ -28,7 +30,7 @@ export function settingsOf(definition: AgentDefinition, fleet: FleetPolicy | und
     if (isOwn || fleet === undefined) return "default";
     return "fleet ceiling";
   };
-  return [...leaves(plainSetting(definition.policy))].map(([path, value]) => ({
+  return [...leaves(plainSetting(policy))].map(([path, value]) => ({
     path,
     // Nobody is asked: an agent writes that as false.
     value: value ?? false,

@@ -42,6 +42,7 @@ export function underCeilings(
     approvals: mandatoryApprovals(policy.approvals, ceilings.approvals, tools),
     once,
     pii: [...ceilings.pii, ...policy.pii],
+    signedMessages: [...new Set([...ceilings.signedMessages, ...policy.signedMessages])],
   };
 }
 

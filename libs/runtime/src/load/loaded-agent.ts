@@ -24,7 +24,7 @@ export interface LoadedAgent {
   readonly definition: AgentDefinition | undefined;
   /** The policy of the fleet, which the definition's was put under. */
   readonly fleet?: FleetPolicy | undefined;
-  /** The definition's policy; for other graphs, the fleet's defaults. */
+  /** The definition's policy; for other graphs, what the fleet's says. */
   readonly people: PeoplePolicy;
   /** Supersteps of one activation; undefined leaves it to the graph. */
   readonly recursionLimit: number | undefined;
@@ -103,8 +103,15 @@ export async function loadDefinition(
 }
 
 function peopleOf(fleet: FleetPolicy | undefined): PeoplePolicy {
-  const { approvals = {}, questions, notify } = fleet?.defaults ?? {};
-  return parsePolicy({ approvals, questions, notify });
+  const { approvals = {}, questions, notify, signedMessages = [] } = fleet?.defaults ?? {};
+  const signed = new Set([...(fleet?.ceilings.signedMessages ?? []), ...signedMessages]);
+  const policy = parsePolicy({ approvals, questions, notify, signedMessages: [...signed] });
+  return {
+    approvals: policy.approvals,
+    questions: policy.questions,
+    notify: policy.notify,
+    signedMessages: policy.signedMessages,
+  };
 }
 
 function graphOf(value: unknown): CompiledGraph {

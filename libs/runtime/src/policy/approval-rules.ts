@@ -12,8 +12,11 @@ export interface ApprovalRule {
   escalateTo: readonly string[] | undefined;
 }
 
-/** The part of a policy that is about people: who answers questions, for how long they wait, who is told of runs. */
-export type PeoplePolicy = Pick<EffectivePolicy, "approvals" | "questions" | "notify">;
+/**
+ * The part of a policy that is about people and services: who answers questions, for how long they wait, who is told
+ * of runs, which messages must be signed.
+ */
+export type PeoplePolicy = Pick<EffectivePolicy, "approvals" | "questions" | "notify" | "signedMessages">;
 
 export function asksForApproval(policy: EffectivePolicy): boolean {
   return Object.values(policy.approvals).some((rule) => rule !== null);
