@@ -1,3 +1,4 @@
+export * from "./abort.js";
 export * from "./activation.js";
 export * from "./batch.js";
 export * from "./concurrency.js";

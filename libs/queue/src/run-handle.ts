@@ -1,4 +1,4 @@
-import { DroverError, isFinal, type Run, type RunEvent, type RunStatus } from "@drover/contracts";
+import { abortWith, DroverError, isFinal, type Run, type RunEvent, type RunStatus } from "@drover/contracts";
 import { followEvents, type RunRef, type State, type Subscriptions, unknownRun } from "@drover/state";
 
 export interface ResultOptions {
@@ -26,8 +26,10 @@ export async function waitForResult(
   run: RunRef,
   { timeoutMs, stopAtInterrupt = true, signal }: ResultOptions = {},
 ): Promise<Run> {
-  const timeout = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
-  const stop = AbortSignal.any([...timeout, ...(signal ? [signal] : [])]);
+  const stopping = new AbortController();
+  const stop = stopping.signal;
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => stopping.abort(), timeoutMs);
+  const letGo = abortWith(stopping, ...(signal ? [signal] : []));
   let last: RunStatus | null = null;
   // Whatever waits for Redis, which may be away, waits no longer than the caller does.
   const over = aborted(stop).then(() => Promise.reject(notYet(run, last)));
@@ -46,6 +48,8 @@ export async function waitForResult(
       if (!(await wake.next(stop))) throw notYet(run, last);
     }
   } finally {
+    clearTimeout(timer);
+    letGo();
     opening.then(
       (wake) => wake.close(),
       () => {},

@@ -19,8 +19,8 @@ import { UsageMeter } from "./usage-meter.js";
  * signal; what such a tool returns later goes nowhere.
  */
 export async function execute(agent: LoadedAgent, activation: Activation, given: Services): Promise<Outcome> {
-  const clock = new StepClock(agent.definition?.policy.timeLimits?.stepMs);
-  const services = { ...given, signal: AbortSignal.any([given.signal, clock.signal]) };
+  const clock = new StepClock(agent.definition?.policy.timeLimits?.stepMs, given.signal);
+  const services = { ...given, signal: clock.signal };
   const meter = new UsageMeter(agent.name, activation.tenant, services);
   let run: ComposedRun | undefined;
   try {
@@ -34,7 +34,7 @@ export async function execute(agent: LoadedAgent, activation: Activation, given:
   } catch (error) {
     return outcomeOfError(error, agent, services, meter.usage);
   } finally {
-    clock.pause();
+    clock.stop();
     run?.dispose();
   }
 }

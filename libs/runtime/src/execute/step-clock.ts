@@ -1,16 +1,23 @@
-import { DroverError } from "@drover/contracts";
+import { abortWith, DroverError } from "@drover/contracts";
 
 /**
- * The time limits of one activation. A step is the time between two checkpoints of the root graph; the time that
+ * The time of one activation, which others may end too. A step is the time between two checkpoints of the root graph; the time that
  * storing one takes is nobody's fault and does not count.
  */
 export class StepClock {
   readonly #late = new AbortController();
+  readonly #letGo: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly stepMs: number | undefined) {}
+  /** @param outer ends the activation as well */
+  constructor(
+    private readonly stepMs: number | undefined,
+    outer: AbortSignal,
+  ) {
+    this.#letGo = abortWith(this.#late, outer);
+  }
 
-  /** Fires when a time is over, with the reason. */
+  /** Fires when the activation is to end, with the reason. */
   get signal(): AbortSignal {
     return this.#late.signal;
   }
@@ -23,6 +30,12 @@ export class StepClock {
 
   pause(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** The activation is over: nothing ends it any more. */
+  stop(): void {
+    this.pause();
+    this.#letGo();
   }
 
   /** Ends the activation: nothing more is called. */

@@ -1,10 +1,11 @@
-import { DroverError, matchesTool } from "@drover/contracts";
+import { abortWith, DroverError, matchesTool } from "@drover/contracts";
 import type { ToolMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import type { ToolCallRequest } from "langchain";
 import type { RunContext } from "../execute/run-context.js";
 import type { EffectivePolicy } from "./policy.js";
 
+type Invoke = (input: unknown, config: object) => unknown;
 type Handler = (request: ToolCallRequest) => Promise<ToolMessage | Command>;
 
 /** How long one execution of a tool may take, and whether the run ends with it; undefined where nothing says so. */
@@ -51,18 +52,22 @@ export async function withinTime(
     }, limit.ms);
   });
   try {
-    return await Promise.race([isLate, handler({ ...request, tool: stoppable(request.tool, late.signal) })]);
+    return await Promise.race([isLate, handler({ ...request, tool: stoppable(request.tool, late) })]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** The tool, with a signal of this call beside the run's. */
-function stoppable(tool: ToolCallRequest["tool"], signal: AbortSignal): ToolCallRequest["tool"] {
+/** The tool, with a signal of this call, which the run's aborts too while it goes on. */
+function stoppable(tool: ToolCallRequest["tool"], late: AbortController): ToolCallRequest["tool"] {
   if (typeof tool !== "object" || !("invoke" in tool)) return tool;
-  const invoke = (input: unknown, config: { signal?: AbortSignal } = {}) => {
-    const both = config.signal ? AbortSignal.any([config.signal, signal]) : signal;
-    return (tool.invoke as (input: unknown, config: object) => unknown)(input, { ...config, signal: both });
+  const invoke = async (input: unknown, config: { signal?: AbortSignal } = {}) => {
+    const letGo = abortWith(late, ...(config.signal ? [config.signal] : []));
+    try {
+      return await (tool.invoke as Invoke)(input, { ...config, signal: late.signal });
+    } finally {
+      letGo();
+    }
   };
   return new Proxy(tool, {
     get: (target, key) => (key === "invoke" ? invoke : Reflect.get(target, key, target)),
