@@ -47,7 +47,10 @@ export const workerSettings = z.object({
   DROVER_PII_HASH_KEY: z.string().min(16).optional(),
   /** redis-json: LangChain's own saver, on a Redis with RedisJSON and RediSearch. docs/checkpoints.md says what it cannot keep. */
   DROVER_CHECKPOINTS: z.enum(["redis", "redis-json"]).default("redis"),
-  /** How long finished things are kept: runs=7d,threads=7d,events=1d,batches=30d,idempotency=7d. */
+  /**
+   * How long finished things are kept: runs=7d,threads=7d,events=1d,batches=30d,idempotency=7d,replies=7d; and how many:
+   * eventsLength=10000,repliesLength=100000.
+   */
   DROVER_RETENTION: z.string().optional(),
   /**
    * Encrypts what is stored: `id=key` with commas, each key 32 bytes in base64; the first one encrypts, all read. The

@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 import type { InboxMessage, Notice } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client, signMessage } from "@drover/queue";
+import { Queue } from "bullmq";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFleet, type Fleet } from "./testing/processes.js";
+import { createFleet, type Fleet, type WorkerProcess } from "./testing/processes.js";
 import { createSender, newId, type Sender } from "./testing/sender.js";
 
 const project = fileURLToPath(new URL("../testing/messages/", import.meta.url));
@@ -21,6 +22,7 @@ const policy = join(folder, "fleet.json");
 let server: RedisServer;
 let client: Client;
 let fleet: Fleet;
+let worker: WorkerProcess;
 let ofAgent: Sender;
 let ofBatch: Sender;
 
@@ -39,7 +41,7 @@ beforeAll(async () => {
   ofAgent = createSender(server.url, PREFIX, "agent");
   ofBatch = createSender(server.url, PREFIX, "batch");
   fleet = createFleet(server.url, PREFIX, project);
-  await fleet.start({ DROVER_POLICY: policy, ...KEYS });
+  worker = await fleet.start({ DROVER_POLICY: policy, DROVER_RETENTION: "repliesLength=20", ...KEYS });
   client = new Client({ redisUrl: server.url, prefix: PREFIX });
 });
 afterAll(async () => {
@@ -92,6 +94,25 @@ describe("a question that is not about tools", () => {
       answer: { value: "nobody" },
       audit: { door: "expiry" },
     });
+  });
+});
+
+describe("a reply queue that nobody reads", () => {
+  it("keeps the newest notices, and the worker says what went", async () => {
+    const connection = { url: server.url };
+    const unread = new Queue<Notice>("abandoned", { connection, prefix: `{${PREFIX}-bull}` });
+    const ids = Array.from({ length: 30 }, newId);
+    for (const id of ids) {
+      await ofAgent.send({ v: 1, id, type: "run.cancel", runId: "none", replyTo: "abandoned" });
+    }
+    const gone = () =>
+      worker.logs.reduce((sum, line) => sum + (line.replyTo === "abandoned" ? Number(line.count) : 0), 0);
+    await expect.poll(gone, { timeout: 10_000 }).toBe(10);
+    expect(await unread.getWaitingCount()).toBe(20);
+    expect(await (await fetch(`${worker.url()}/metrics`)).text()).toContain(
+      "drover_notices_dropped_total 10",
+    );
+    await unread.close();
   });
 });
 

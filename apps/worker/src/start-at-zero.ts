@@ -29,6 +29,7 @@ export function startAtZero(metrics: Metrics, agents: readonly LoadedAgent[]): v
   for (const repair of REPAIRS) metrics.inc("drover_sweeper_repairs_total", { repair }, 0);
   for (const outcome of ["delivered", "failed"] as const)
     metrics.inc("drover_webhooks_total", { outcome }, 0);
+  metrics.inc("drover_notices_dropped_total", {}, 0);
   metrics.inc("drover_messages_total", { type: "unknown", outcome: "refused" }, 0);
   for (const { name: agent, definition } of agents) {
     for (const outcome of FINAL_STATUSES) metrics.inc("drover_runs_total", { agent, outcome }, 0);

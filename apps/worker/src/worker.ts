@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NO_REDACTION } from "@drover/contracts";
-import { Consumer, QueueDepths, RunQueue, Sweeper } from "@drover/queue";
+import { Consumer, QueueDepths, ReplyTrimmer, RunQueue, Sweeper } from "@drover/queue";
 import { loadAgents, loadPrices } from "@drover/runtime";
 import {
   assertReachable,
@@ -192,6 +192,17 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   const sweepFailed = (error: unknown) => complaints.say(logger.warn, "a sweep failed", error);
   const sweeping = repeat(config.leaseMs / 5, () => sweeper.sweep(config.leaseMs), sweepFailed);
   const rescuing = repeat(config.leaseMs / 10, () => sweeper.rescue(config.leaseMs), sweepFailed);
+  const trimmer = new ReplyTrimmer(state, queue.notices, (replyTo, count) => {
+    metrics.inc("drover_notices_dropped_total", {}, count);
+    logger.warn({ replyTo, count }, "notices that nobody read were dropped");
+  });
+  const trimming = repeat(
+    config.leaseMs * 2,
+    async () => {
+      if (sweeper.leads) await trimmer.trim();
+    },
+    sweepFailed,
+  );
   const orphans = new Orphans(state, queue, activeRuns);
   const tidying = repeat(ORPHANS_MS, () => giveBack(orphans, heartbeat.workerId, logger), sweepFailed);
   const depths = new QueueDepths(connections.queue, state.keys);
@@ -232,7 +243,14 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     clearInterval(slots);
     unwatch();
     STALE_WRITES.unsubscribe(onStaleWrite);
-    await Promise.all([liveness.stop(), sweeping.stop(), rescuing.stop(), tidying.stop(), measuring.stop()]);
+    await Promise.all([
+      liveness.stop(),
+      sweeping.stop(),
+      rescuing.stop(),
+      tidying.stop(),
+      trimming.stop(),
+      measuring.stop(),
+    ]);
     await depths.close();
     await giveAllBack(state, queue, heartbeat.workerId);
     await heartbeat.end();

@@ -184,11 +184,11 @@ async function start({ state, queue, admission }: InboxContext, message: Start):
   const run = await state.reader.run(accepted.run);
   if (!run) return;
   const known = { correlationId: request.correlationId ?? id, behind: accepted.behind };
-  await queue.notices.reply(to, noticeOfRun("request.admitted", run, [], known));
-  if (isFinal(run.status)) await queue.notices.reply(to, noticeOfRun("run.final", run, [], known));
+  await queue.notices.reply(state, to, noticeOfRun("request.admitted", run, [], known));
+  if (isFinal(run.status)) await queue.notices.reply(state, to, noticeOfRun("run.final", run, [], known));
   if (run.status === "interrupted") {
     const waiting = (await state.reader.approvals(run)).filter((a) => a.status === "pending");
-    await queue.notices.reply(to, noticeOfRun("run.interrupted", run, waiting, known));
+    await queue.notices.reply(state, to, noticeOfRun("run.interrupted", run, waiting, known));
   }
 }
 
@@ -218,7 +218,7 @@ async function tellAdmitted(
 ): Promise<void> {
   if (replyTo === undefined) return;
   const found = await state.reader.run(run, false);
-  await queue.notices.reply(replyTo, {
+  await queue.notices.reply(state, replyTo, {
     v: 1,
     id: `message-${tenant}-${id}-admitted`,
     type: "request.admitted",
@@ -269,7 +269,7 @@ async function refuse(
     at,
     error: safe,
   };
-  await queue.notices.reply(replyTo, notice);
+  await queue.notices.reply(state, replyTo, notice);
 }
 
 /** The body as JSON, without what any agent's rules take out. */

@@ -14,6 +14,7 @@ export * from "./publisher.js";
 export * from "./queue-depths.js";
 export * from "./records-client.js";
 export * from "./redacted-message.js";
+export * from "./reply-trimmer.js";
 export * from "./run-control.js";
 export type { ExportedRun } from "./run-export.js";
 export * from "./run-handle.js";

@@ -45,15 +45,17 @@ export class Notices {
         const [notice] = await Promise.all([noticeOf(state, t), state.indexes.placeApprovals(t, ids)]);
         const { replyTo, webhook } = t.notify;
         await Promise.all([
-          replyTo === undefined ? null : this.reply(replyTo, notice),
+          replyTo === undefined ? null : this.reply(state, replyTo, notice),
           webhook === undefined ? null : this.post(webhook, notice, state.codec),
         ]);
       }),
     );
   }
 
-  async reply(queue: string, notice: Notice): Promise<void> {
-    await this.open(queue).add(notice.type, notice, { ...REPLY_OPTIONS, jobId: notice.id });
+  /** The queue is noted after what it holds: whoever forgets one that is empty sees either. */
+  async reply({ replyQueues }: State, queue: string, notice: Notice): Promise<void> {
+    await this.queue(queue).add(notice.type, notice, { ...REPLY_OPTIONS, jobId: notice.id });
+    await replyQueues.used(queue, notice.at);
   }
 
   async close(): Promise<void> {
@@ -63,10 +65,11 @@ export class Notices {
 
   private async post(webhook: Webhook, notice: Notice, codec: Codec | undefined): Promise<void> {
     const job = webhookJob(webhook, notice, codec);
-    await this.open(WEBHOOKS_QUEUE).add(notice.type, job, { ...webhookOptions, jobId: notice.id });
+    await this.queue(WEBHOOKS_QUEUE).add(notice.type, job, { ...webhookOptions, jobId: notice.id });
   }
 
-  private open(name: string): Queue {
+  /** Open until others were asked for. */
+  queue(name: string): Queue {
     const known = this.queues.get(name);
     if (known) this.queues.delete(name);
     const queue = known ?? this.create(name);

@@ -14,6 +14,7 @@ export * from "./marks.js";
 export * from "./payload.js";
 export * from "./redis-facts.js";
 export * from "./refusals.js";
+export * from "./reply-queues.js";
 export * from "./retention.js";
 export * from "./run-reader.js";
 export * from "./run-store.js";

@@ -176,13 +176,22 @@ describe("events of a run that are gone before it", () => {
 
 describe("DROVER_RETENTION", () => {
   it("is read, and what is none is refused with what it may be", () => {
-    expect(parseRetention("runs=7d, events=12h,threads=30s")).toEqual({
+    expect(parseRetention("runs=7d, events=12h,threads=30s,repliesLength=500")).toEqual({
       runs: 604_800,
       events: 43_200,
       threads: 30,
+      repliesLength: 500,
     });
     expect(parseRetention("")).toEqual({});
-    for (const wrong of ["runs", "runs=0d", "runs=1w", "eventsLength=5s", "x=1d"])
+    for (const wrong of [
+      "runs",
+      "runs=0d",
+      "runs=1w",
+      "runs=7",
+      "eventsLength=5s",
+      "repliesLength=0",
+      "x=1d",
+    ])
       expect(() => parseRetention(wrong)).toThrow("is no time");
   });
 });

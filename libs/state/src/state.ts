@@ -6,6 +6,7 @@ import type { AesCodec } from "./encryption/index.js";
 import { Indexes } from "./indexes.js";
 import { createKeys, type Keys } from "./keys.js";
 import { Marks } from "./marks.js";
+import { ReplyQueues } from "./reply-queues.js";
 import { DEFAULT_RETENTION, type Retention } from "./retention.js";
 import { RunReader } from "./run-reader.js";
 import { RunStore } from "./run-store.js";
@@ -27,6 +28,7 @@ export interface State {
   workers: WorkerRegistry;
   deadLetters: DeadLetters;
   shares: Shares;
+  replyQueues: ReplyQueues;
 }
 
 export interface StateOptions {
@@ -65,5 +67,6 @@ export function openState({
     workers: new WorkerRegistry(redis, keys),
     deadLetters: new DeadLetters(redis, keys, codec),
     shares: new Shares(redis, keys),
+    replyQueues: new ReplyQueues(redis, keys),
   };
 }

@@ -306,6 +306,13 @@ export const METRICS = {
     values: { outcome: ["delivered", "failed"] },
     help: "Tries to post a webhook, by whether its receiver took it.",
   },
+  drover_notices_dropped_total: {
+    type: "counter",
+    group: "Messages",
+    unit: "notices",
+    labels: [],
+    help: "Notices that nobody read and that went from their reply queue because they were too many or too old; the log names the queue.",
+  },
   drover_webhooks_waiting: {
     type: "gauge",
     group: "Messages",

@@ -141,6 +141,19 @@ export const approvals: DashboardSpec = {
           queries: [{ expr: `sum by (outcome) (${rate("drover_webhooks_total")})`, legend: "{{outcome}}" }],
         },
         {
+          title: "Notices that nobody read",
+          shows: "Notices that went from their reply queue unread, because they were too many or too old.",
+          act: "Its reader is down or too slow: the worker's log names the queue. What runs came to is still there.",
+          command: "drover runs list",
+          kind: "bars",
+          queries: [
+            {
+              expr: "sum(increase(drover_notices_dropped_total[$__rate_interval])) or vector(0)",
+              legend: "dropped",
+            },
+          ],
+        },
+        {
           title: "Messages of other services",
           shows: "Messages of the inbox, by type and what became of them.",
           act: "refused grows: a service sends what does not fit; the reasons are kept.",
