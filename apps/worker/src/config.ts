@@ -37,7 +37,7 @@ export const workerSettings = z.object({
   DROVER_RUN_TIMEOUT_MS: whole(1000, 86_400_000, 3_600_000),
   /** Milliseconds for which work may wait without being taken before this worker says that it is not healthy. */
   DROVER_STALL_MS: whole(1000, 600_000, 45_000),
-  /** How often a run may end its worker before it is set aside. */
+  /** How many workers may die of a run before it is set aside; the last one worked on nothing else. */
   DROVER_MAX_CRASHES: whole(1, 100, 3),
   /** Port of /metrics, /healthz and /readyz; 0 takes a free one. */
   DROVER_METRICS_PORT: whole(0, 65_535, 0),

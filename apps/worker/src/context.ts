@@ -4,6 +4,7 @@ import type { LoadedAgent, Prices } from "@drover/runtime";
 import type { State } from "@drover/state";
 import type { Complaints, Logger, Metrics, Traces } from "@drover/telemetry";
 import type { ActiveRuns } from "./active-runs.js";
+import type { Company } from "./company.js";
 import type { SaverOf } from "./savers.js";
 
 /** What every delivery is worked on with. */
@@ -13,6 +14,7 @@ export interface WorkerContext {
   state: State;
   queue: RunQueue;
   activeRuns: ActiveRuns;
+  company: Company;
   /** Scopes that are paused, as of the last heartbeat. */
   pauses: ReadonlySet<string>;
   /** name → version */

@@ -67,18 +67,32 @@ describe("a worker that is killed", () => {
     expect(fleet.ledger()).toHaveLength(1);
   }, 60_000);
 
-  it("by its run is set aside after three times, and the thread goes on", async () => {
-    await fleet.start();
-    const poison = await client.enqueueRun({ agent: "killer", input: { id: "k" }, threadId: "t" });
-    const behind = await client.enqueueRun({ agent: "stepper", input: { id: "b" }, threadId: "t" });
-    for (let i = 0; i < 3; i += 1) await fleet.start();
-    expect(await poison.result({ timeoutMs: 25_000 })).toMatchObject({
-      status: "error",
-      error: { code: "POISONED" },
-      crashes: 3,
+  it("by one of its runs sets that one aside and nobody who was beside it, and its thread goes on", async () => {
+    const send = (agent: string, threadId: string, ms: number) =>
+      client.enqueueRun({ agent, threadId, input: { id: threadId, ms } });
+    const poison = await send("killer", "p", 300);
+    // They take longer than their worker lives.
+    const beside = await Promise.all(["p", "q", "r", "s"].map((threadId) => send("stepper", threadId, 350)));
+    const all = Promise.all([poison, ...beside].map((run) => run.result({ timeoutMs: 60_000 })));
+    let deaths = 0;
+    let isOver = false;
+    const keepOneAlive = async () => {
+      while (!isOver) {
+        const worker = await fleet.start({ DROVER_CONCURRENCY: "8" });
+        await Promise.race([worker.exited, all]);
+        if (!isOver) deaths += 1;
+      }
+    };
+    const alive = keepOneAlive();
+    const [first, ...others] = await all.finally(() => {
+      isOver = true;
     });
-    expect(await behind.result({ timeoutMs: 10_000 })).toMatchObject({ status: "success" });
-  }, 60_000);
+    expect(first).toMatchObject({ status: "error", error: { code: "POISONED" }, crashes: 3 });
+    for (const run of others) expect(run).toMatchObject({ status: "success", output: { steps: STEPS } });
+    expect(others.some(({ crashes }) => crashes > 1)).toBe(true);
+    expect(deaths).toBe(3);
+    await alive;
+  }, 90_000);
 });
 
 describe("deliveries that nobody ordered", () => {

@@ -20,7 +20,7 @@ export interface LivenessOptions {
   active: () => number;
   /** Milliseconds since Redis last took a sign of life. */
   silenceMs: () => number;
-  /** Whether it is meant to take runs: started, and not leaving. */
+  /** Whether it is meant to take runs: started, not leaving, and not with a run that must be alone. */
   isTaking: () => boolean;
   /** Whether the connection over which it takes them stands. */
   isConnected: () => boolean;
@@ -94,7 +94,10 @@ export class Liveness {
         }),
       },
       ready: {
-        taking: () => ({ ok: isTaking(), reason: "it has not started to take runs, or is leaving" }),
+        taking: () => ({
+          ok: isTaking(),
+          reason: "it has not started to take runs, is leaving, or works on one that must be alone",
+        }),
         redis: () => ({
           ok: isConnected() && silenceMs() < Math.max(leaseMs, 1000),
           reason: "Redis does not answer",

@@ -8,6 +8,7 @@ import {
   type ErrorInfo,
   isDroverError,
   isStoreFailure,
+  noUsage,
   type Outcome,
   type Pointer,
 } from "@drover/contracts";
@@ -49,17 +50,23 @@ export async function work(context: WorkerContext, pointer: Pointer, readyAt: nu
     Math.max(0, claimed.transition.at - readyAt) / 1000,
   );
   countAnswers(metrics, claimed.activation);
+  let endStay: (() => void) | null = null;
   try {
     const published = publish(context.state, context.queue, [claimed.transition]).catch((error) =>
       context.logger.warn({ error }, "a transition waits to be published"),
     );
-    const outcome = await run(context, claimed, active);
+    endStay = await enter(context, claimed, active);
+    const isDrained = !endStay && !active.signal.aborted;
+    const outcome: Outcome = isDrained
+      ? { kind: "yielded", usage: noUsage() }
+      : await run(context, claimed, active);
     await published;
     await conclude(context, claimed, active, outcome);
     const seconds = (performance.now() - takenAt) / 1000;
     metrics.observe("drover_activation_duration_seconds", { agent, outcome: outcome.kind }, seconds);
   } finally {
     active.done();
+    endStay?.();
   }
 }
 
@@ -102,6 +109,24 @@ async function leaveForAnother(context: WorkerContext, pointer: Pointer, agent: 
   };
   const make = async () => ({ transition: await context.state.runs.fail(pointer, error) });
   await change(context.state, context.queue, pointer, make);
+}
+
+/**
+ * Waits until the run may begin: one that must be alone when nothing else is worked on, and Redis knows it before. Gives
+ * what must be called when its end is settled; null where it was stopped before it began.
+ */
+async function enter(context: WorkerContext, taken: Taken, active: ActiveRun): Promise<(() => void) | null> {
+  const { state, activeRuns, company, complaints, logger } = context;
+  const { lease, mustBeAlone } = taken;
+  if (mustBeAlone)
+    logger.warn({ runId: lease.runId }, "workers died of this run or beside it: it goes alone");
+  const endStay = await company.enter(mustBeAlone, active.signal, activeRuns.drain.signal);
+  if (!endStay || !mustBeAlone) return endStay;
+  await whenRedisCan(() => state.runs.noteAlone(lease), {
+    isOver: () => active.signal.aborted,
+    onWait: (error) => complaints.say(logger.warn, "a run's beginning waits for Redis", error),
+  }).catch(active.stop);
+  return endStay;
 }
 
 async function run(

@@ -25,6 +25,7 @@ import {
   watchEventLoop,
 } from "@drover/telemetry";
 import { ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
+import { Company } from "./company.js";
 import type { WorkerConfig } from "./config.js";
 import { unknownAgent, type WorkerContext } from "./context.js";
 import { countNews } from "./count-news.js";
@@ -120,6 +121,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     state,
     queue,
     activeRuns,
+    company: new Company((isShut) => consumer.shut(isShut)),
     get pauses() {
       return pauses;
     },
@@ -156,7 +158,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     ...config,
     active: () => activeRuns.size,
     silenceMs: () => heartbeat.silenceMs,
-    isTaking: () => consumer.isRunning && !activeRuns.drain.signal.aborted,
+    isTaking: () => consumer.isTaking && !activeRuns.drain.signal.aborted,
     isConnected: () => connections.consumer.status === "ready",
     waiting: async () => ((await queue.isPaused()) ? 0 : (await queue.counts()).waiting),
   });

@@ -42,6 +42,11 @@ export class Consumer {
     this.worker.run().catch(() => {});
   }
 
+  /** Takes nothing until it is open again; what is in hand goes on. */
+  shut(isShut: boolean): void {
+    (isShut ? this.worker.pause(true) : this.worker.resume()).catch(() => {});
+  }
+
   /** Takes nothing more; resolves when the deliveries in hand have ended. */
   async stop(): Promise<void> {
     await this.worker.close();
@@ -52,7 +57,7 @@ export class Consumer {
     await this.worker.close(true);
   }
 
-  get isRunning(): boolean {
-    return this.worker.isRunning();
+  get isTaking(): boolean {
+    return this.worker.isRunning() && !this.worker.isPaused();
   }
 }

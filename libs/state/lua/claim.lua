@@ -2,10 +2,11 @@
 -- KEYS base of the thread's keys
 -- ARGV run id, seq, worker, states from which a run may become running, the worker's agents (JSON name → version),
 --      longest stream of events, a token of this call, delivery for which the worker took the run's shares or '',
---      names of agents whose runs need one ('*' for all)
+--      names of agents whose runs need one ('*' for all), most crashes
 -- A call that is sent again because its reply was lost finds its own token and gets the same reply.
 -- Returns {'claimed', epoch, transition, request, input, kind, attempt, most attempts, agent version,
---          deadline or '', now, resume checkpoint or '', 1 if the thread has checkpoints, answer...} | {'gone'} | {'stale'} | {'held', worker} | {'elsewhere', agent}
+--          deadline or '', now, resume checkpoint or '', 1 if the thread has checkpoints,
+--          1 if it must be alone on its worker (takeover.lua), answer...} | {'gone'} | {'stale'} | {'held', worker} | {'elsewhere', agent}
 --          | {'early', ms at which its delay is over} | {'limited', agent, priority, own key (JSON) or '', delivery}
 -- Milliseconds by which clocks of machines that are kept in step may differ.
 local EARLY_MS = 100
@@ -40,13 +41,15 @@ else
   transition = emit(keys.outbox, keys.run, run_id, now, {worker = worker})
 end
 
-local r = redis.call('HMGET', keys.run, 'request', 'input', 'kind', 'attempt', 'deadlineAt', 'resume', 'resumeCheckpoint', 'maxAttempts')
+local r = redis.call('HMGET', keys.run, 'request', 'input', 'kind', 'attempt', 'deadlineAt', 'resume', 'resumeCheckpoint', 'maxAttempts', 'crashes')
 if not is_again then
   tell(keys.events, cjson.encode({type = 'status', status = 'running', attempt = tonumber(r[4]), seq = tonumber(seq)}), tonumber(ARGV[6]))
 end
+local crashes = tonumber(r[9] or '0')
 local answers = {}
 if r[6] then
   for id in string.gmatch(r[6], '[^,]+') do answers[#answers + 1] = redis.call('HGET', keys.run, 'answer:' .. id) end
 end
 return {'claimed', epoch, transition,
-  r[1], r[2], r[3], r[4], r[8], version, r[5] or '', string.format('%.0f', now), r[7] or '', redis.call('EXISTS', keys.base .. ':cp'), unpack(answers)}
+  r[1], r[2], r[3], r[4], r[8], version, r[5] or '', string.format('%.0f', now), r[7] or '', redis.call('EXISTS', keys.base .. ':cp'),
+  crashes > 0 and crashes + 1 >= tonumber(ARGV[10]) and 1 or 0, unpack(answers)}

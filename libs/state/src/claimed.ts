@@ -16,6 +16,8 @@ export type Claimed =
       transition: Transition;
       /** Whether the thread has no checkpoints. */
       isNewThread: boolean;
+      /** Whether the next death of its worker can set it aside: nothing else may be worked on beside it. */
+      mustBeAlone: boolean;
     }
   /** Nothing to do: the activation is over, was replaced, or another worker has it. */
   | { what: "stale" }
@@ -63,6 +65,7 @@ export function parseClaim(
     now,
     checkpointId,
     checkpoints,
+    mustBeAlone,
     ...answers
   ] = rest;
   const fields = openJson(String(request), codec) as Omit<AcceptedRequest, "input" | "context">;
@@ -72,6 +75,7 @@ export function parseClaim(
     what,
     maxAttempts: Number(maxAttempts),
     isNewThread: Number(checkpoints) === 0,
+    mustBeAlone: Number(mustBeAlone) === 1,
     lease: { ...run, seq, epoch: Number(epoch), worker },
     transition: parseTransition(run, transition),
     activation: {

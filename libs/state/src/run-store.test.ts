@@ -140,16 +140,23 @@ describe("a lease that was taken over", () => {
     await expect(state.runs.settle(old.lease, noUsage(), success)).rejects.toSatisfy(code("LEASE_LOST"));
   });
 
-  it("sets a run aside that ended three workers", async () => {
+  it("sets a run aside of which three workers died, once it was alone on one of them", async () => {
     await admit("t", "a");
     await admit("t", "b");
-    for (const seq of [1, 2, 3]) {
-      taken(await claim("t", "a", seq, `w${seq}`));
-      await state.runs.takeover(ref("t", "a"), `w${seq}`);
-    }
+    const dies = async (seq: number, { isAlone = false, died = true } = {}) => {
+      const { lease, mustBeAlone } = taken(await claim("t", "a", seq, `w${seq}`));
+      if (isAlone) await state.runs.noteAlone(lease);
+      await state.runs.takeover(ref("t", "a"), `w${seq}`, died);
+      await expect(state.runs.noteAlone(lease)).rejects.toSatisfy(code("LEASE_LOST"));
+      return mustBeAlone;
+    };
+    expect([await dies(1, { isAlone: true }), await dies(2), await dies(3)]).toEqual([false, false, true]);
+    expect(await dies(4, { isAlone: true, died: false })).toBe(true);
+    expect(await state.reader.run(ref("t", "a"))).toMatchObject({ status: "pending", crashes: 3 });
+    await dies(5, { isAlone: true });
     expect(await state.reader.run(ref("t", "a"))).toMatchObject({
       status: "error",
-      crashes: 3,
+      crashes: 4,
       error: { code: "POISONED" },
     });
     expect((await claim("t", "b")).what).toBe("claimed");

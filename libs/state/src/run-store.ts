@@ -29,6 +29,7 @@ import { outboxField, parseTransition, parseTransitions, type ThreadRef } from "
 
 const scripts = {
   admit: loadScript("admit"),
+  alone: loadScript("alone"),
   claim: loadScript("claim"),
   settle: loadScript("settle"),
   resume: loadScript("resume"),
@@ -116,8 +117,15 @@ export class RunStore {
       newToken(),
       takenFor,
       limited.join(","),
+      this.maxCrashes,
     ]);
     return parseClaim(run, seq, worker, what, rest, this.codec);
+  }
+
+  /** Says that the worker works on nothing but this run, from here to the activation's end. Throws LEASE_LOST. */
+  async noteAlone(lease: Lease): Promise<void> {
+    const { what } = await this.run(scripts.alone, lease, [lease.seq, lease.epoch, lease.worker]);
+    if (what === "lost") throw leaseLost(lease);
   }
 
   /**
@@ -223,7 +231,7 @@ export class RunStore {
   ): Promise<{ taken: boolean; transitions: Transition[] }> {
     const poisoned: ErrorInfo = {
       code: "POISONED",
-      message: `Its worker died ${this.maxCrashes} times while it executed this run. Look at the workers' logs, mend the cause, then retry the run.`,
+      message: `Its worker died ${this.maxCrashes} times or more while it executed this run, the last time while it worked on nothing else. Look at the workers' logs, mend the cause, then retry the run.`,
     };
     const { what, rest } = await this.run(scripts.takeover, run, [
       gone,

@@ -36,7 +36,7 @@ export interface StateOptions {
   /** Default `drover`. */
   prefix?: string | undefined;
   retention?: Partial<Retention> | undefined;
-  /** How often a run may end its worker before it is set aside. Default 3. */
+  /** How many workers may die of a run before it is set aside; the last one worked on nothing else. Default 3. */
   maxCrashes?: number | undefined;
   /** Called for each transition of which this process was the first to tell the indexes: once in the whole fleet. */
   onNews?: ((transition: Transition) => void) | undefined;

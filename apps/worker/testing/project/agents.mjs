@@ -80,8 +80,12 @@ export const rememberer = new StateGraph(State)
   .addEdge("remembers", END)
   .compile();
 
+/** Kills its worker after `ms` milliseconds. */
 export const killer = new StateGraph(State)
-  .addNode("dies", () => process.kill(process.pid, "SIGKILL"))
+  .addNode("dies", async (state) => {
+    await sleep(state.ms ?? 0);
+    process.kill(process.pid, "SIGKILL");
+  })
   .addEdge(START, "dies")
   .addEdge("dies", END)
   .compile();
