@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { proofs } from "../../testing/features/stage.js";
+import { proofs, textOf } from "../../testing/features/stage.js";
 
 const { proves } = proofs();
 const pay = (n: number) => [
@@ -27,6 +27,9 @@ describe("humanInTheLoopMiddleware", () => {
     const editedAction = { name: "pay", args: { n: 7 } };
     await stage.decide(run, { decisions: [{ type: "edit", editedAction }] });
     expect(stage.effects()).toContainEqual(expect.objectContaining({ tool: "pay", n: 7 }));
+    // Every copy of the call: the model reads it as it was made.
+    expect(textOf(stage.requests().at(-1))).toContain('\\"n\\":7');
+    expect(textOf(stage.requests().at(-1))).not.toContain('\\"n\\":5');
   });
   proves("allowedDecisions: reject", async (stage) => {
     const run = await stage.run("approve_decisions", { script: pay(5) });

@@ -10,8 +10,14 @@ export interface Sender {
   send(message: object): Promise<void>;
   /** The first notice that came, or comes, and that fits. */
   notice(fits: (notice: Notice) => boolean, ms?: number): Promise<Notice>;
+  /** Sends a message, under an id of its own unless it has one, and gives what comes back about it. */
+  ask<T extends Notice["type"]>(type: T, message: Record<string, unknown>): Promise<Kind<T>>;
+  /** Starts a run, and gives the question that it asks. */
+  begin(agent: string, input: unknown, over?: Record<string, unknown>): Promise<Kind<"run.interrupted">>;
   close(): Promise<void>;
 }
+
+export type Kind<T extends Notice["type"]> = Extract<Notice, { type: T }>;
 
 export type Message = InboxMessage | SignedMessage;
 
@@ -34,7 +40,7 @@ export function createSender(redisUrl: string, prefix: string, replyTo = "billin
   );
   worker.on("error", () => {});
   inbox.on("error", () => {});
-  return {
+  const sender: Sender = {
     replyTo,
     notices,
     send: async (message) => {
@@ -55,10 +61,22 @@ export function createSender(redisUrl: string, prefix: string, replyTo = "billin
         });
       }
     },
+    async ask(type, message) {
+      const id = String(message.id ?? newId());
+      await sender.send({ v: 1, replyTo, ...message, id });
+      return (await sender.notice(about(id, type))) as Kind<typeof type>;
+    },
+    begin: (agent, input, over) =>
+      sender.ask("run.interrupted", { type: "run.start", request: { agent, input }, ...over }),
     async close() {
       await Promise.all([inbox.close(), worker.close()]);
     },
   };
+  return sender;
 }
+
+/** Fits a notice of a type about the message of an id. */
+export const about = (id: string, type: Notice["type"]) => (notice: Notice) =>
+  notice.correlationId === id && notice.type === type;
 
 export const newId = (): string => randomUUID();

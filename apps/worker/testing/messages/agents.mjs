@@ -63,27 +63,6 @@ const State = Annotation.Root({
 });
 const ask = (question) => () => ({ steps: [interrupt({ question })] });
 
-/** Two questions in one node. */
-export const twice = new StateGraph(State)
-  .addNode("both", () => {
-    const first = interrupt({ question: "first?" });
-    const second = interrupt({ question: "second?" });
-    return { steps: [first, second] };
-  })
-  .addEdge(START, "both")
-  .addEdge("both", END)
-  .compile();
-
-/** Two questions at once. */
-export const parallel = new StateGraph(State)
-  .addNode("left", ask("left?"))
-  .addNode("right", ask("right?"))
-  .addEdge(START, "left")
-  .addEdge(START, "right")
-  .addEdge("left", END)
-  .addEdge("right", END)
-  .compile();
-
 const inner = new StateGraph(State)
   .addNode("asks", ask("inner?"))
   .addEdge(START, "asks")
