@@ -11,16 +11,21 @@ export class CleanTexts {
   #old = new Set<string>();
   #size = 0;
 
-  has(text: string): boolean {
+  /** @param label what stands over the text, which can make a match of it */
+  has(text: string, label: string): boolean {
     if (text.length > LONGEST_TEXT) return false;
-    if (this.#young.has(text)) return true;
-    if (!this.#old.has(text)) return false;
-    this.add(text);
+    const known = keyOf(text, label);
+    if (this.#young.has(known)) return true;
+    if (!this.#old.has(known)) return false;
+    this.#add(known);
     return true;
   }
 
-  add(text: string): void {
-    if (text.length > LONGEST_TEXT) return;
+  add(text: string, label: string): void {
+    if (text.length <= LONGEST_TEXT) this.#add(keyOf(text, label));
+  }
+
+  #add(text: string): void {
     if (this.#size + text.length > GENERATION_SIZE) {
       this.#old = this.#young;
       this.#young = new Set();
@@ -29,4 +34,9 @@ export class CleanTexts {
     this.#young.add(text);
     this.#size += text.length;
   }
+}
+
+/** No text with its label has the key of another one. */
+function keyOf(text: string, label: string): string {
+  return `${label.length}:${label}${text}`;
 }

@@ -32,10 +32,10 @@ export class RuleSet {
   /** The text with all matches replaced; the same string where there are none. `label` is what stands over it. */
   redacted(text: string, place: RedactionPlace, label: string, tally: Tally): string {
     if (text.length === 0 || this.#rulesAt[place].length === 0) return text;
-    if (label === "" && this.#clean[place].has(text)) return text;
+    if (this.#clean[place].has(text, label)) return text;
     const inTokens = redactedJson(text, (token, key) => this.#replaced(token, place, key, tally));
     const redacted = this.#replaced(inTokens, place, label, tally);
-    if (label === "" && redacted === text) this.#clean[place].add(text);
+    if (redacted === text) this.#clean[place].add(text, label);
     return redacted;
   }
 

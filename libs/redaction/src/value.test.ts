@@ -211,6 +211,14 @@ describe("other values", () => {
     expect(JSON.stringify([command.resume, command.update])).not.toContain("bob@");
   });
 
+  it("takes a text for clean only under the label under which it was", () => {
+    const redactor = createRedactor({ rules: [{ type: "phone" }] });
+    const read = (value: object) => redactor.value(value, "tool_args");
+    expect(read({ id: "60123456789" })).toEqual({ id: "60123456789" });
+    expect(read({ phoneNumber: "60123456789" })).toEqual({ phoneNumber: "[REDACTED_PHONE]" });
+    expect(read({ id: "60123456789" })).toEqual({ id: "60123456789" });
+  });
+
   it("may be numbers, with their key as evidence", () => {
     const redactor = createRedactor({ rules: [{ type: "phone" }, { type: "credit_card" }] });
     expect(
