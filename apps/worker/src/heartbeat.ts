@@ -1,9 +1,7 @@
 import { DroverError } from "@drover/contracts";
 import { type AgentTerms, memberOf, type State, type WorkerDescription } from "@drover/state";
 import { type ActiveRuns, LEASE_IS_LOST } from "./active-runs.js";
-
-/** Milliseconds that workers may take to reach a Redis that is back: they try again every two seconds at least. */
-const ALL_ARE_BACK_MS = 4000;
+import { RedisAnswers } from "./redis-answers.js";
 
 export interface HeartbeatOptions {
   state: State;
@@ -32,39 +30,21 @@ export class Heartbeat {
   private beating: Promise<void> = Promise.resolve();
   private isBeating = false;
   private ended = false;
-  /** Milliseconds of this process's monotonic clock at the last answer. */
-  private answeredAt = performance.now();
-  /** The same, when the connection to Redis was made again; infinite while there is none. */
-  private backAt = Number.NEGATIVE_INFINITY;
+  /** How Redis answers. */
+  readonly answers: RedisAnswers;
 
   constructor(private readonly options: HeartbeatOptions) {
-    const { redis } = options.state;
-    redis.on("close", () => {
-      this.backAt = Number.POSITIVE_INFINITY;
-    });
-    redis.on("ready", () => {
-      if (this.backAt === Number.POSITIVE_INFINITY) this.backAt = performance.now();
-    });
+    this.answers = new RedisAnswers(options.state.redis, options.leaseMs / 4);
   }
 
   get workerId(): string {
     return `${this.options.baseId}.${this.life}`;
   }
 
-  /** Milliseconds since Redis last answered. */
-  get silenceMs(): number {
-    return performance.now() - this.answeredAt;
-  }
-
-  /** Whether Redis is away, or came back so lately that other workers may not have reached it yet. */
-  get redisWasAway(): boolean {
-    return performance.now() - this.backAt < ALL_ARE_BACK_MS;
-  }
-
   async start(): Promise<void> {
     await this.beat();
     this.timer = setInterval(() => {
-      if (this.silenceMs > this.options.leaseMs) this.options.activeRuns.stopAll(LEASE_IS_LOST);
+      if (this.answers.unknownMs > this.options.leaseMs) this.options.activeRuns.stopAll(LEASE_IS_LOST);
       if (this.isBeating) return;
       this.isBeating = true;
       this.beating = this.beat()
@@ -79,13 +59,14 @@ export class Heartbeat {
     if (this.ended) return;
     const { state, leaseMs, agents, terms, activeRuns } = this.options;
     const sentAt = performance.now();
-    const reply = await state.workers.heartbeat(
-      this.workerId,
-      leaseMs,
-      this.options.describe(),
-      this.registered ? null : { agents, terms },
-    );
-    this.answeredAt = sentAt;
+    const announced = this.registered ? null : { agents, terms };
+    const reply = await state.workers
+      .heartbeat(this.workerId, leaseMs, this.options.describe(), announced)
+      .catch((error: unknown) => {
+        this.answers.failed(sentAt, error);
+        throw error;
+      });
+    this.answers.took(sentAt);
     this.options.onAnswer(performance.now() - sentAt);
     if (!reply.alive) {
       activeRuns.stopAll(LEASE_IS_LOST);

@@ -1,10 +1,12 @@
 /**
  * Whether this worker makes progress. Unhealthy, so that whoever started it starts it anew: when work waits, it has
- * room and takes none; when it is full and nothing ends; when its lease cannot be renewed; when its event loop is
- * blocked most of the time. Ready: when it can take a run.
+ * room and takes none; when it is full and nothing ends; when Redis answers it no more; when its event loop is
+ * blocked most of the time. Not for a Redis that answers and refuses everyone, being full: that is for an alert to say.
+ * Ready: when it can take a run.
  */
 import type { ProbesOptions } from "@drover/telemetry";
 import { LoopLag } from "./loop-lag.js";
+import type { RedisAnswers } from "./redis-answers.js";
 import { repeat } from "./repeat.js";
 
 /** The share of the time for which code may block the event loop. */
@@ -18,8 +20,8 @@ export interface LivenessOptions {
   concurrency: number;
   /** Runs in hand. */
   active: () => number;
-  /** Milliseconds since Redis last took a sign of life. */
-  silenceMs: () => number;
+  /** How Redis answers this worker's signs of life. */
+  answers: Pick<RedisAnswers, "unknownMs" | "silenceMs" | "refusal">;
   /** Whether it is meant to take runs: started, not leaving, and not with a run that must be alone. */
   isTaking: () => boolean;
   /** Whether the connection over which it takes them stands. */
@@ -65,21 +67,26 @@ export class Liveness {
   }
 
   async look(): Promise<void> {
-    const { isTaking, active, concurrency, waiting } = this.options;
+    const { isTaking, active, concurrency, waiting, answers } = this.options;
+    // Nothing can move in a Redis that refuses everyone, and a worker that is started anew would not move it either.
+    if (answers.refusal !== null) this.leftAt = performance.now();
     const hasRoom = () => isTaking() && active() < concurrency;
-    const isWaiting = hasRoom() && (await waiting()) > 0 && hasRoom();
+    const isWaiting = answers.refusal === null && hasRoom() && (await waiting()) > 0 && hasRoom();
     this.waitsSince = isWaiting ? (this.waitsSince ?? performance.now()) : null;
   }
 
   get checks(): ProbesOptions["checks"] {
-    const { stallMs, leaseMs, runTimeoutMs, concurrency, active, silenceMs, isTaking, isConnected } =
+    const { stallMs, leaseMs, runTimeoutMs, concurrency, active, answers, isTaking, isConnected } =
       this.options;
     // Four lost signs of life are none; a long lease has long pauses between them.
     const mostSilence = Math.min(4 * leaseMs, Math.max(stallMs, leaseMs));
     const since = (at: number) => performance.now() - at;
     return {
       health: {
-        lease: () => ({ ok: silenceMs() < mostSilence, reason: "Redis has not answered the heartbeat" }),
+        lease: () => ({
+          ok: answers.silenceMs < mostSilence,
+          reason: "Redis has not answered the heartbeat",
+        }),
         taking: () => ({
           ok: this.waitsSince === null || since(Math.max(this.waitsSince, this.tookAt)) < stallMs,
           reason: "runs wait on the queue, there is room for them, and none is taken",
@@ -99,8 +106,8 @@ export class Liveness {
           reason: "it has not started to take runs, is leaving, or works on one that must be alone",
         }),
         redis: () => ({
-          ok: isConnected() && silenceMs() < Math.max(leaseMs, 1000),
-          reason: "Redis does not answer",
+          ok: isConnected() && answers.refusal === null && answers.unknownMs < Math.max(leaseMs, 1000),
+          reason: answers.refusal ?? "Redis does not answer",
         }),
       },
     };

@@ -62,6 +62,43 @@ describe("a Redis that has no memory left", () => {
   );
 });
 
+describe("workers of a Redis that has no memory left", () => {
+  it("are not ready and say why, need no restart whatever waits, and count no crash", async () => {
+    const own = new Client({ redisUrl: server.url, prefix: "full", commandTimeoutMs: 30_000 });
+    const two = createFleet(server.url, "full");
+    const settings = { DROVER_STALL_MS: "1000", DROVER_CONCURRENCY: "4" };
+    const workers = await Promise.all([two.start(settings), two.start(settings)]);
+    const send = (id: string, ms: number) => own.enqueueRun({ agent: "stepper", input: { id, ms } });
+    const handles = await Promise.all(["a", "b", "c", "d"].map((id) => send(id, 400)));
+    await expect.poll(() => two.ledger().length, { timeout: 20_000 }).toBeGreaterThan(3);
+    // What waits on the queue while there is room for it, and cannot be taken.
+    for (const worker of workers) worker.kill("SIGSTOP");
+    handles.push(await send("e", 0), await send("f", 0));
+    await admin.config("SET", "maxmemory", "1");
+    for (const worker of workers) worker.kill("SIGCONT");
+    const probe = async (url: string) => {
+      const answer = await fetch(url);
+      return `${answer.status} ${await answer.text()}`;
+    };
+    for (const { url } of workers) {
+      await expect.poll(() => probe(`${url()}/readyz`)).toMatch(/^503 .*no memory left/);
+    }
+    const unhealthy: string[] = [];
+    for (const end = Date.now() + 2200; Date.now() < end; ) {
+      const said = await Promise.all(workers.map(({ url }) => probe(`${url()}/healthz`)));
+      unhealthy.push(...said.filter((one) => !one.startsWith("200")));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await admin.config("SET", "maxmemory", "0");
+    expect(unhealthy).toEqual([]);
+    const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 40_000 })));
+    for (const run of runs) expect(run).toMatchObject({ status: "success", crashes: 0 });
+    for (const { url } of workers) await expect.poll(() => probe(`${url()}/readyz`)).toMatch(/^200/);
+    await own.close();
+    await two.end();
+  }, 90_000);
+});
+
 describe("a Redis that cannot write to its disk", () => {
   it("refuses a new run readably", async () => {
     const other = await startRedis({ appendonly: false });

@@ -157,7 +157,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   const liveness = new Liveness({
     ...config,
     active: () => activeRuns.size,
-    silenceMs: () => heartbeat.silenceMs,
+    answers: heartbeat.answers,
     isTaking: () => consumer.isTaking && !activeRuns.drain.signal.aborted,
     isConnected: () => connections.consumer.status === "ready",
     waiting: async () => ((await queue.isPaused()) ? 0 : (await queue.counts()).waiting),
@@ -172,7 +172,7 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     },
     answerReader(registry),
     (agent, action) => metrics.inc("drover_interrupts_expired_total", { agent, action }),
-    () => heartbeat.redisWasAway,
+    () => heartbeat.answers.wasAway,
   );
   const messages = createMessages({
     config,

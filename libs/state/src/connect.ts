@@ -1,6 +1,6 @@
 import { DroverError } from "@drover/contracts";
 import { Cluster, type RedisOptions, Redis as Single } from "ioredis";
-import { asDroverError } from "./scripts.js";
+import { asDroverError } from "./redis-errors.js";
 import { isSentinelUrl, parseSentinelUrl } from "./sentinel-address.js";
 
 /** A connection to one Redis or to a Redis Cluster: both have the commands that are used here. */

@@ -1,5 +1,5 @@
 import { unpack } from "../encryption/codec.js";
-import { asDroverError } from "../scripts.js";
+import { asDroverError } from "../redis-errors.js";
 import { type CheckpointContext, checkpointKeys } from "./context.js";
 import { readRow } from "./row.js";
 import type { CheckpointState } from "./state.js";

@@ -1,5 +1,5 @@
 import { decodeId, encodeId } from "../keys.js";
-import { asDroverError } from "../scripts.js";
+import { asDroverError } from "../redis-errors.js";
 import { type CheckpointContext, checkpointKeys } from "./context.js";
 
 /** Every this many registrations, those that have expired are taken out. */

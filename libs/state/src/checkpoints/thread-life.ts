@@ -1,7 +1,8 @@
 import { unpack } from "../encryption/codec.js";
 import { decodeId } from "../keys.js";
+import { asDroverError } from "../redis-errors.js";
 import { leaseLost } from "../refusals.js";
-import { asDroverError, runScript } from "../scripts.js";
+import { runScript } from "../scripts.js";
 import { type CheckpointContext, checkpointKeys, FORGET, fence } from "./context.js";
 import { unregisterThread } from "./thread-index.js";
 import type { ThreadView } from "./thread-view.js";

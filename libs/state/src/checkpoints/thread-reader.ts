@@ -1,6 +1,6 @@
 import type { Redis } from "../connect.js";
 import { unpack } from "../encryption/codec.js";
-import { asDroverError } from "../scripts.js";
+import { asDroverError } from "../redis-errors.js";
 import { type CheckpointContext, checkpointKeys, LOAD } from "./context.js";
 import { baseOf, readRow } from "./row.js";
 import type { CheckpointState } from "./state.js";
