@@ -13,6 +13,7 @@ export * from "./lease.js";
 export * from "./message.js";
 export * from "./message-schema.js";
 export * from "./notice.js";
+export { noticeSchema } from "./notice-schema.js";
 export * from "./outcome.js";
 export * from "./parse.js";
 export * from "./pii.js";

@@ -1,14 +1,19 @@
+import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
-import { MESSAGE_TYPES, messageSchema } from "./message.js";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import type { z } from "zod";
+import { MESSAGE_TYPES, messageSchema, signedMessageSchema } from "./message.js";
 import { messageSchemaText } from "./message-schema.js";
-import { NOTICE_TYPES } from "./notice.js";
+import { NOTICE_TYPES, type Notice } from "./notice.js";
+import { noticeSchema, noticeSchemaText } from "./notice-schema.js";
 
 const doc = (name: string) => readFileSync(new URL(`../../../docs/${name}`, import.meta.url), "utf8");
 
-it("docs/messages.schema.json is what the code checks", () => {
+it("the schemas in docs are what the code checks and sends", () => {
   const how = "build, then run: node libs/contracts/dist/write-message-schema.js";
   expect(doc("messages.schema.json"), how).toBe(messageSchemaText());
+  expect(doc("notices.schema.json"), how).toBe(noticeSchemaText());
+  expectTypeOf<Notice>().toExtend<z.input<typeof noticeSchema>>();
 });
 
 describe("docs/messages.md", () => {
@@ -18,16 +23,30 @@ describe("docs/messages.md", () => {
     for (const type of [...MESSAGE_TYPES, ...NOTICE_TYPES]) expect(page).toContain(`### ${type}\n`);
   });
 
-  it("has examples that are valid messages", () => {
-    const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)]
-      .map(([, json]) => JSON.parse(json ?? "") as { type?: string })
-      .filter(({ type }) => (MESSAGE_TYPES as readonly (string | undefined)[]).includes(type));
-    expect(new Set(examples.map(({ type }) => type))).toEqual(new Set(MESSAGE_TYPES));
-    for (const example of examples) {
-      const parsed = messageSchema.safeParse(example);
-      expect(parsed.error?.issues ?? [], JSON.stringify(example)).toEqual([]);
+  it("has examples that are valid messages and notices", () => {
+    for (const [types, schema] of [
+      [MESSAGE_TYPES, messageSchema],
+      [NOTICE_TYPES, noticeSchema],
+    ] as const) {
+      const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)]
+        .map(([, json]) => JSON.parse(json ?? "") as { type?: string })
+        .filter(({ type }) => (types as readonly (string | undefined)[]).includes(type));
+      expect(new Set(examples.map(({ type }) => type))).toEqual(new Set(types));
+      for (const example of examples) {
+        const parsed = schema.safeParse(example);
+        expect(parsed.error?.issues ?? [], JSON.stringify(example)).toEqual([]);
+      }
     }
   });
+});
+
+it("the signature in docs/messages.md is the one of the key that it names", () => {
+  const page = doc("messages.md");
+  const [, json = ""] = /```json\n(\{[^`]*"signed"[^`]*)```/.exec(page) ?? [];
+  const [, key = ""] = /right for the key\n`([^`]+)`/.exec(page) ?? [];
+  const { signed, timestamp, signature } = signedMessageSchema.parse(JSON.parse(json));
+  const mac = createHmac("sha256", key).update(`${timestamp}.${signed}`).digest("base64");
+  expect(signature).toBe(`v1,${mac}`);
 });
 
 describe("a message", () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { InboxMessage, Notice, SignedMessage } from "@drover/contracts";
+import { type InboxMessage, type Notice, noticeSchema, type SignedMessage } from "@drover/contracts";
 import { Queue, Worker } from "bullmq";
+import { expect } from "vitest";
 
 /** A service that knows nothing of Drover but docs/messages.md: BullMQ's own client, and nothing else. */
 export interface Sender {
@@ -29,10 +30,12 @@ export function createSender(redisUrl: string, prefix: string, replyTo = "billin
   };
   const inbox = new Queue("inbox", options);
   const notices: Notice[] = [];
+  const unreadable: object[] = [];
   let wake: () => void = () => {};
   const worker = new Worker<Notice>(
     replyTo,
     async (job) => {
+      unreadable.push(...(noticeSchema.safeParse(job.data).error?.issues ?? []));
       notices.push(job.data);
       wake();
     },
@@ -69,6 +72,7 @@ export function createSender(redisUrl: string, prefix: string, replyTo = "billin
     begin: (agent, input, over) =>
       sender.ask("run.interrupted", { type: "run.start", request: { agent, input }, ...over }),
     async close() {
+      expect(unreadable, "notices that are not as docs/notices.schema.json says").toEqual([]);
       await Promise.all([inbox.close(), worker.close()]);
     },
   };
