@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { concurrencySchema } from "./concurrency.js";
 import { piiRulesSchema } from "./pii.js";
-import { approvalSchema, policyDataSchema, signedMessagesSchema, toolPatternSchema } from "./policy.js";
+import {
+  approvalSchema,
+  policyDataSchema,
+  signedMessagesSchema,
+  timeLimitFields,
+  toolPatternSchema,
+} from "./policy.js";
 
 const most = z.int().min(1, "a limit is 1 or more").optional();
 const limitFields = { run: most, thread: most };
@@ -13,6 +19,7 @@ export const ceilingsSchema = z.strictObject({
   modelTurns: most,
   /** Tries after the first, of models and of tools. */
   maxRetries: z.int().min(0).optional(),
+  timeLimits: z.strictObject(timeLimitFields).optional(),
   /** Asked about whatever the agent says of them. `true` asks with the agent's own decisions. */
   approvals: z.record(toolPatternSchema, z.union([z.literal(true), approvalSchema.partial()])).default({}),
   once: z.array(toolPatternSchema).default([]),

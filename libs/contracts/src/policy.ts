@@ -75,12 +75,18 @@ const limitMs = z
   .min(1, "a time limit is a millisecond or more")
   .max(86_400_000, "a time limit is a day at most");
 
-/** How long things may take, in milliseconds. What is left out may take any time. */
-export const timeLimitsSchema = z.strictObject({
+export const timeLimitFields = {
+  /** One activation: from when a worker takes the run until it ends, asks somebody or is handed over. */
+  runMs: limitMs.optional(),
   /** One step of the graph: an answer of the model, or all tools that it asked for, with their retries. */
   stepMs: limitMs.optional(),
   /** One execution of a tool; `"*"` for all that are not named. */
   tools: z.record(toolPatternSchema, limitMs).default({}),
+};
+
+/** How long things may take, in milliseconds. What is left out may take any time. */
+export const timeLimitsSchema = z.strictObject({
+  ...timeLimitFields,
   /** error: the run ends with TOOL_TIMEOUT; continue: as if the tool had thrown. A tool marked once ends the run. */
   onToolLimit: z.enum(["error", "continue"]).default("error"),
 });

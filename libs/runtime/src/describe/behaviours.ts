@@ -197,7 +197,7 @@ function aroundTool(definition: AgentDefinition): Behaviour[] {
     ...behaviour(
       moment,
       "time limits",
-      isSet(policy.timeLimits?.tools ?? {}) && policy.timeLimits,
+      isSet({ ...policy.timeLimits?.tools, ...policy.timeLimits?.toolCeilings }) && policy.timeLimits,
       "around each execution, retries too; after it the tool's signal fires",
     ),
     ...behaviour(

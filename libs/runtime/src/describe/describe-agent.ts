@@ -22,8 +22,8 @@ export interface AgentDescription {
 }
 
 export function describeAgent(agent: LoadedAgent): AgentDescription {
-  const { definition, fleet, people } = agent;
-  const policy = definition?.policy ?? { ...people, pii: piiRulesOf(agent) };
+  const { definition, fleet, people, times } = agent;
+  const policy = definition?.policy ?? { ...people, pii: piiRulesOf(agent), timeLimits: times };
   return {
     name: agent.name,
     version: agent.version,

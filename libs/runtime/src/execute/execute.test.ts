@@ -40,6 +40,7 @@ function graphOf(...nodes: ((state: { seen: string[] }) => unknown)[]): LoadedAg
     description: undefined,
     definition: undefined,
     people: parsePolicy({}),
+    times: {},
     recursionLimit: undefined,
     compile: async () => compiled,
   };

@@ -19,7 +19,7 @@ import { UsageMeter } from "./usage-meter.js";
  * signal; what such a tool returns later goes nowhere.
  */
 export async function execute(agent: LoadedAgent, activation: Activation, given: Services): Promise<Outcome> {
-  const clock = new StepClock(agent.definition?.policy.timeLimits?.stepMs, given.signal);
+  const clock = new StepClock(agent.times, given.signal);
   const services = { ...given, signal: clock.signal };
   const meter = new UsageMeter(agent.name, activation.tenant, services);
   let run: ComposedRun | undefined;

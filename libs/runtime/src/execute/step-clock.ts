@@ -1,4 +1,5 @@
 import { abortWith, DroverError } from "@drover/contracts";
+import type { Times } from "../policy/policy.js";
 
 /**
  * The time of one activation, which others may end too. A step is the time between two checkpoints of the root graph; the time that
@@ -7,14 +8,15 @@ import { abortWith, DroverError } from "@drover/contracts";
 export class StepClock {
   readonly #late = new AbortController();
   readonly #letGo: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #stepMs: number | undefined;
+  readonly #whole: NodeJS.Timeout | undefined;
+  #step: NodeJS.Timeout | undefined;
 
   /** @param outer ends the activation as well */
-  constructor(
-    private readonly stepMs: number | undefined,
-    outer: AbortSignal,
-  ) {
+  constructor({ runMs, stepMs }: Times, outer: AbortSignal) {
     this.#letGo = abortWith(this.#late, outer);
+    this.#stepMs = stepMs;
+    if (runMs !== undefined) this.#whole = setTimeout(() => this.end(runTimeout(runMs)), runMs);
   }
 
   /** Fires when the activation is to end, with the reason. */
@@ -24,17 +26,19 @@ export class StepClock {
 
   begin(): void {
     this.pause();
-    if (this.stepMs === undefined || this.signal.aborted) return;
-    this.#timer = setTimeout(() => this.end(stepTimeout(this.stepMs)), this.stepMs);
+    const ms = this.#stepMs;
+    if (ms === undefined || this.signal.aborted) return;
+    this.#step = setTimeout(() => this.end(stepTimeout(ms)), ms);
   }
 
   pause(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#step);
   }
 
   /** The activation is over: nothing ends it any more. */
   stop(): void {
     this.pause();
+    clearTimeout(this.#whole);
     this.#letGo();
   }
 
@@ -45,7 +49,14 @@ export class StepClock {
   }
 }
 
-function stepTimeout(stepMs: number | undefined): DroverError {
+function runTimeout(runMs: number): DroverError {
+  return new DroverError(
+    "RUN_TIMEOUT",
+    `The run took longer than ${runMs} ms. See in its thread which step took the time, then raise policy.timeLimits.runMs or make it faster.`,
+  );
+}
+
+function stepTimeout(stepMs: number): DroverError {
   return new DroverError(
     "STEP_TIMEOUT",
     `One step of the agent took longer than ${stepMs} ms. See in its thread which, then raise policy.timeLimits.stepMs or make it faster.`,

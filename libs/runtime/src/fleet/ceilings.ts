@@ -1,12 +1,9 @@
 import { type Ceilings, DEFAULT_MODEL_TURNS, matchesTool } from "@drover/contracts";
+import { least } from "../policy/least.js";
 import type { EffectivePolicy } from "../policy/policy.js";
 import { mandatoryApprovals } from "./mandatory-approvals.js";
 import { isFor } from "./of-tools.js";
-
-const least = (...values: (number | undefined)[]): number | undefined => {
-  const given = values.filter((value) => value !== undefined);
-  return given.length > 0 ? Math.min(...given) : undefined;
-};
+import { lowerTimes } from "./time-limits.js";
 
 interface Limit {
   run?: number | undefined;
@@ -39,6 +36,7 @@ export function underCeilings(
     toolCalls: toolCalls(policy, ceilings, tools),
     modelRetry: calm(policy.modelRetry),
     toolRetry: repeatable(policy.toolRetry, once).map(calm),
+    timeLimits: lowerTimes(policy.timeLimits, ceilings.timeLimits, tools),
     approvals: mandatoryApprovals(policy.approvals, ceilings.approvals, tools),
     once,
     pii: [...ceilings.pii, ...policy.pii],

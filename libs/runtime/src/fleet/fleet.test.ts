@@ -1,8 +1,10 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import fc from "fast-check";
 import { tool } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -11,7 +13,7 @@ import { type AgentSpec, defineAgent } from "../agent/define-agent.js";
 import { execute } from "../execute/execute.js";
 import { activationOf, servicesInMemory } from "../fixture/in-memory.js";
 import { loadAgents } from "../load/load-agents.js";
-import { loadDefinition } from "../load/loaded-agent.js";
+import { loadDefinition, toLoadedAgent } from "../load/loaded-agent.js";
 import { approvalRuleFor } from "../policy/approval-rules.js";
 import type { Policy } from "../policy/policy.js";
 import { withFleetPolicy } from "./apply.js";
@@ -127,6 +129,19 @@ describe("ceilings of a fleet", () => {
     expect(under({ recursionLimit: 90 }, fleet)).toMatchObject({ recursionLimit: undefined, modelTurns: 10 });
   });
 
+  it("times: an agent may be quicker, never slower", () => {
+    const timeLimits = { runMs: 9000, stepMs: 3000, tools: { "p*": 500, fly: 9 } };
+    const fleet = { ceilings: { timeLimits } };
+    expect(under({}, fleet).timeLimits).toEqual({
+      ...{ runMs: 9000, stepMs: 3000, tools: {}, toolCeilings: { "p*": 500 }, onToolLimit: "error" },
+    });
+    const own = { runMs: 9999, stepMs: 7, tools: { pay: 900 }, onToolLimit: "continue" as const };
+    expect(under({ timeLimits: own }, fleet).timeLimits).toMatchObject({ ...own, runMs: 9000 });
+    expect(under({ timeLimits: own }, { ceilings: { timeLimits: { stepMs: 60 } } }).timeLimits).toMatchObject(
+      own,
+    );
+  });
+
   it("once: nobody repeats it, whatever the agent retries", () => {
     const fleet = { ceilings: { once: ["pay", "fly"] } };
     const merged = under(
@@ -205,6 +220,51 @@ it("a run obeys it", async () => {
   expect(agent.recursionLimit).toBe(4);
   const activation = activationOf({ agent: "clerk" });
   expect(await execute(agent, activation, servicesInMemory())).toMatchObject({ endedBy: "model_call_limit" });
+});
+
+describe("a run obeys its times", () => {
+  const slow = tool((_, { signal }) => sleep(60_000, "late", { signal }), {
+    name: "slow",
+    description: "",
+    schema: z.object({}),
+  });
+  const codeUnder = async (own: Policy["timeLimits"], ceiling: object) => {
+    const model = fakeModel().respondWithTools([{ name: "slow", args: {}, id: "1" }]);
+    const fleet = fleetPolicyOf({ ceilings: { timeLimits: ceiling } }, "fleet.json");
+    const definition = agentWith({ timeLimits: own }, { model, tools: [slow] });
+    const agent = await loadDefinition(definition, {}, undefined, fleet);
+    const outcome = await execute(agent, activationOf({ agent: "clerk" }), servicesInMemory());
+    return outcome.kind === "timed_out" ? outcome.error.code : outcome.kind;
+  };
+
+  it.each<[object, string]>([
+    [{ runMs: 100 }, "RUN_TIMEOUT"],
+    [{ stepMs: 100 }, "STEP_TIMEOUT"],
+    [{ tools: { slow: 100 } }, "TOOL_TIMEOUT"],
+    [{ tools: { "*": 100 } }, "TOOL_TIMEOUT"],
+  ])("the fleet's %j, whatever the agent says; or its own", async (times, code) => {
+    const loose = { runMs: 50_000, stepMs: 50_000, tools: { slow: 50_000 } };
+    expect([await codeUnder(loose, times), await codeUnder(times, loose)]).toEqual([code, code]);
+  });
+
+  it.each([
+    [
+      "RUN_TIMEOUT",
+      { defaults: { timeLimits: { runMs: 60_000 } }, ceilings: { timeLimits: { runMs: 100 } } },
+    ],
+    ["STEP_TIMEOUT", { defaults: { timeLimits: { stepMs: 100 } } }],
+  ])("%s, where it is a graph without a policy", async (code, json) => {
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("sleeps", (_, { signal }) => sleep(60_000, {}, { signal }))
+      .addEdge(START, "sleeps")
+      .compile();
+    const agent = await toLoadedAgent(graph, {
+      ...{ root: import.meta.dirname, where: "", env: {}, fleet: fleetPolicyOf(json, "fleet.json") },
+      entry: { name: "raw", file: "fleet.test.ts", exportName: "raw", description: undefined },
+    });
+    const outcome = await execute(agent, activationOf({ agent: "raw" }), servicesInMemory());
+    expect(outcome).toMatchObject({ kind: "timed_out", error: { code } });
+  });
 });
 
 describe("the file", () => {

@@ -8,9 +8,10 @@ import { type AgentDefinition, isAgentDefinition } from "../agent/define-agent.j
 import { resolveModels } from "../agent/models.js";
 import { withFleetPolicy } from "../fleet/apply.js";
 import type { FleetPolicy } from "../fleet/read.js";
+import { timesOfGraphs } from "../fleet/time-limits.js";
 import type { Environment } from "../models/index.js";
 import type { PeoplePolicy } from "../policy/approval-rules.js";
-import { parsePolicy } from "../policy/policy.js";
+import { parsePolicy, type Times } from "../policy/policy.js";
 import { recursionLimitOf } from "../policy/recursion-limit.js";
 import type { GraphEntry } from "./config-file.js";
 
@@ -20,12 +21,14 @@ export interface LoadedAgent {
   /** The definition's; for a graph without one, the first 12 digits of its file's SHA-256. */
   readonly version: string;
   readonly description: string | undefined;
-  /** Undefined for a graph that was not made by `defineAgent`: it has no policy but the fleet's PII rules. */
+  /** Undefined for a graph that was not made by `defineAgent`: it has no policy but what the fleet says of graphs. */
   readonly definition: AgentDefinition | undefined;
   /** The policy of the fleet, which the definition's was put under. */
   readonly fleet?: FleetPolicy | undefined;
   /** The definition's policy; for other graphs, what the fleet's says. */
   readonly people: PeoplePolicy;
+  /** How long an activation and its steps may take: the definition's policy; for other graphs, what the fleet's says. */
+  readonly times: Times;
   /** Supersteps of one activation; undefined leaves it to the graph. */
   readonly recursionLimit: number | undefined;
   /**
@@ -75,6 +78,7 @@ export async function toLoadedAgent(exported: unknown, origin: Origin): Promise<
     definition: undefined,
     fleet: origin.fleet,
     people: peopleOf(origin.fleet),
+    times: timesOfGraphs(origin.fleet),
     recursionLimit: undefined,
     compile: async (config) =>
       perRun && config ? graphOf(await (exported as GraphFunction)(config)) : graph,
@@ -97,6 +101,7 @@ export async function loadDefinition(
     definition,
     fleet,
     people: definition.policy,
+    times: definition.policy.timeLimits ?? {},
     recursionLimit: recursionLimitOf(definition),
     compile: async () => graph,
   };

@@ -8,6 +8,7 @@ import {
   piiRuleSchema,
   policyFields,
   summarizationSchema,
+  type timeLimitsSchema,
   toolEmulatorSchema,
   toolErrorsSchema,
   toolPatternSchema,
@@ -128,7 +129,17 @@ const policySchema = z.strictObject({
 });
 
 /** A policy with every default in its place. */
-export type EffectivePolicy = z.output<typeof policySchema>;
+export type EffectivePolicy = Omit<z.output<typeof policySchema>, "timeLimits"> & {
+  timeLimits?: TimeLimits | undefined;
+};
+
+export type TimeLimits = z.output<typeof timeLimitsSchema> & {
+  /** What a fleet says of tools, by name or pattern: holds beside what the agent says of them. */
+  toolCeilings?: Record<string, number>;
+};
+
+/** Of an activation as a whole, and of its steps. */
+export type Times = Pick<TimeLimits, "runMs" | "stepMs">;
 
 /** What `defineAgent` takes: the data of a policy file, and functions where a file can have none. */
 export type Policy = Omit<PolicyData, keyof WithCode> & WithCode;

@@ -107,6 +107,13 @@ describe("a step that takes too long", () => {
   });
 });
 
+it("a run that takes too long ends, and nothing more is called; its thread can be used", async () => {
+  const { outcome, model, services } = await run({ timeLimits: { runMs: 150 } }, ["slow", "fast"]);
+  expect(outcome).toMatchObject({ kind: "timed_out", error: { code: "RUN_TIMEOUT" } });
+  expect([stopped.includes("slow"), model.callCount]).toEqual([true, 1]);
+  await isUsable(services);
+});
+
 it("no limit is no limit, and a name of no tool is refused", async () => {
   await expect(run({ timeLimits: { tools: { fly: 5 } } }, [])).rejects.toMatchObject({
     code: "INVALID_POLICY",
