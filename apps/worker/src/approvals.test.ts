@@ -1,16 +1,20 @@
 import { fileURLToPath } from "node:url";
 import { isDroverError } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
-import { Client, type RunHandle } from "@drover/queue";
+import { Client, type RunHandle, signMessage } from "@drover/queue";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createFleet, type Fleet, type WorkerProcess } from "./testing/processes.js";
+import { about, createSender, type Kind, newId, type Sender } from "./testing/sender.js";
 
 const project = fileURLToPath(new URL("../testing/messages/", import.meta.url));
+
+const SECRET = "a-secret-of-the-front-desk";
 
 let server: RedisServer;
 let client: Client;
 let fleet: Fleet;
 let first: WorkerProcess;
+let sender: Sender;
 
 beforeAll(async () => {
   server = await startRedis();
@@ -20,9 +24,11 @@ beforeAll(async () => {
     readAnswer: (_, answer) => ("value" in answer ? answer.value : answer),
   });
   fleet = createFleet(server.url, "a", project);
-  first = await fleet.start();
+  first = await fleet.start({ DROVER_SERVICE_KEYS: `desk=${SECRET}` });
+  sender = createSender(server.url, "a");
 });
 afterAll(async () => {
+  await sender.close();
   await client.close();
   await fleet.end();
   await server.stop();
@@ -46,27 +52,44 @@ async function asked(
   return { handle, approvalId: run.approvals[0] ?? "" };
 }
 
+/** The same by a message. */
+const begin = (tool: string, amount: number) =>
+  sender.begin("expiring", JSON.stringify([{ name: tool, args: { amount } }]));
+const endOf = async ({ correlationId }: Kind<"run.interrupted">) =>
+  (await sender.notice(about(String(correlationId), "run.final"))) as Kind<"run.final">;
+const resume = (approvalId: string, decidedBy = "bo") => ({
+  v: 1 as const,
+  id: newId(),
+  type: "run.resume" as const,
+  replyTo: sender.replyTo,
+  approvalId,
+  ...approve,
+  decidedBy,
+});
+const signed = (message: ReturnType<typeof resume>) => signMessage(message, "desk", SECRET);
+async function refusal(message: ReturnType<typeof resume>, sent: object = message): Promise<string> {
+  await sender.send(sent);
+  return ((await sender.notice(about(message.id, "request.refused"))) as Kind<"request.refused">).error.code;
+}
+
 describe("an approval whose time is over", () => {
-  it("is rejected, approved, or ends its run, as the policy of its tool says", async () => {
+  it("is rejected, approved, or ends its run, as the policy of its tool says; the sender is told", async () => {
     const [rejected, approved, failed] = await Promise.all([
-      asked("expiring", "pay_reject", 1),
-      asked("expiring", "pay_approve", 2),
-      asked("expiring", "pay_fail", 3),
+      begin("pay_reject", 1),
+      begin("pay_approve", 2),
+      begin("pay_fail", 3),
     ]);
-    const end = { timeoutMs: 15_000, stopAtInterrupt: false };
-    expect((await rejected.handle.result(end)).output).toMatch(/^Nobody decided in time/);
-    expect((await approved.handle.result(end)).output).toBe("pay_approve 2");
-    expect(await failed.handle.result(end)).toMatchObject({
-      status: "error",
-      error: { code: "APPROVAL_EXPIRED" },
-    });
+    expect((await endOf(rejected)).output).toMatch(/^Nobody decided in time/);
+    expect((await endOf(approved)).output).toBe("pay_approve 2");
+    expect(await endOf(failed)).toMatchObject({ status: "error", error: { code: "APPROVAL_EXPIRED" } });
     expect([1, 2, 3].map(paid)).toEqual([0, 1, 0]);
-    for (const { approvalId } of [rejected, approved, failed]) {
+    for (const { approvals } of [rejected, approved, failed]) {
+      const approvalId = approvals[0]?.approvalId ?? "";
       expect(await client.approvals.get(approvalId)).toMatchObject({
         status: "expired",
         audit: { door: "expiry" },
       });
-      await expect(client.decide(approvalId, approve)).rejects.toSatisfy(code("APPROVAL_EXPIRED"));
+      expect(await refusal(resume(approvalId))).toBe("APPROVAL_EXPIRED");
     }
     expect(await client.approvals.list()).toEqual([]);
   });
@@ -85,28 +108,22 @@ describe("an approval whose time is over", () => {
 });
 
 describe("an approval that is passed on", () => {
-  it("is then for others, for as long again; after that the policy decides", async () => {
-    const [answered, left] = await Promise.all([
-      asked("expiring", "pay_next", 5),
-      asked("expiring", "pay_next", 6),
-    ]);
-    const before = await client.approvals.get(answered.approvalId);
-    expect(before.terms).toMatchObject({ assignees: ["ada"], escalateTo: ["cfo"] });
-    await expect
-      .poll(async () => (await client.approvals.get(answered.approvalId)).terms?.assignees, {
-        timeout: 10_000,
-      })
-      .toEqual(["cfo"]);
-    const next = await client.approvals.get(answered.approvalId);
-    expect(next.status).toBe("pending");
-    expect(next.expiresAt).toBeGreaterThan(before.expiresAt ?? 0);
-    await expect(client.decide(answered.approvalId, { ...approve, decidedBy: "ada" })).rejects.toSatisfy(
-      code("NOT_PERMITTED"),
-    );
-    await client.decide(answered.approvalId, { ...approve, decidedBy: "cfo" });
-    const end = { timeoutMs: 15_000, stopAtInterrupt: false };
-    expect((await answered.handle.result(end)).output).toBe("pay_next 5");
-    expect((await left.handle.result(end)).output).toMatch(/^Nobody decided in time/);
+  it("is then for others, for as long again, and the sender is told of them; after that the policy decides", async () => {
+    const [answered, left] = await Promise.all([begin("pay_next", 5), begin("pay_next", 6)]);
+    const [first] = answered.approvals;
+    expect(first?.assignees).toEqual(["ada"]);
+    const again = (await sender.notice(
+      (n) => n.type === "run.interrupted" && n.runId === answered.runId && n.id !== answered.id,
+    )) as Kind<"run.interrupted">;
+    expect(again.approvals).toMatchObject([{ approvalId: first?.approvalId, assignees: ["cfo"] }]);
+    expect(again.approvals[0]?.expiresAt).toBeGreaterThan(first?.expiresAt ?? 0);
+    const approvalId = first?.approvalId ?? "";
+    const late = resume(approvalId, "ada");
+    expect(await refusal(late, signed(late))).toBe("NOT_PERMITTED");
+    expect((await client.approvals.get(approvalId)).status).toBe("pending");
+    await sender.send(signed(resume(approvalId, "cfo")));
+    expect((await endOf(answered)).output).toBe("pay_next 5");
+    expect((await endOf(left)).output).toMatch(/^Nobody decided in time/);
     expect([5, 6].map(paid)).toEqual([1, 0]);
   });
 });

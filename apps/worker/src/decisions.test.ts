@@ -160,6 +160,18 @@ describe("an answer", () => {
     expect((output as { steps: string[] }).steps.sort()).toEqual(["one", "two"]);
   });
 
+  it("of another tenant knows neither question nor run", async () => {
+    const asked = await sender.begin("payer", pay(24));
+    const { approvalId } = asked.approvals[0] ?? {};
+    const tenant = "globex";
+    expect(await refusal({ tenant, approvalId, decisions: [approve] })).toBe("UNKNOWN_APPROVAL");
+    for (const type of ["run.cancel", "run.retry"]) {
+      const refused = await sender.ask("request.refused", { type, tenant, runId: asked.runId });
+      expect(refused.error.code).toBe("UNKNOWN_RUN");
+    }
+    expect(await statuses(asked.runId)).toEqual(["pending"]);
+  });
+
   it("to the first of two questions in a node leaves the second to be answered", async () => {
     const first = await sender.begin("twice", { id: "t" });
     await answer(first, 1);

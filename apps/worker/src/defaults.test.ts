@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +17,7 @@ const project = fileURLToPath(new URL("../testing/messages/", import.meta.url));
 const elsewhere = fileURLToPath(new URL("../testing/project/", import.meta.url));
 const PREFIX = "d";
 const SECRET = "a-secret-of-the-acme-service";
-const KEYS = { DROVER_SERVICE_KEYS: `acme-service@acme=${SECRET},desk=${SECRET}` };
+const KEYS = { DROVER_SERVICE_KEYS: `acme-service@acme=${SECRET},desk=${SECRET},webhook=${SECRET}` };
 const folder = mkdtempSync(join(tmpdir(), "drover-defaults-"));
 const policy = join(folder, "fleet.json");
 
@@ -41,7 +43,12 @@ beforeAll(async () => {
   ofAgent = createSender(server.url, PREFIX, "agent");
   ofBatch = createSender(server.url, PREFIX, "batch");
   fleet = createFleet(server.url, PREFIX, project);
-  worker = await fleet.start({ DROVER_POLICY: policy, DROVER_RETENTION: "repliesLength=20", ...KEYS });
+  worker = await fleet.start({
+    DROVER_POLICY: policy,
+    DROVER_RETENTION: "repliesLength=20",
+    DROVER_CONCURRENCY: "1",
+    ...KEYS,
+  });
   client = new Client({ redisUrl: server.url, prefix: PREFIX });
 });
 afterAll(async () => {
@@ -52,8 +59,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const look = JSON.stringify([{ name: "look", args: { amount: 1 } }]);
+
 describe("who is told of a run that names nobody", () => {
-  const input = JSON.stringify([{ name: "look", args: { amount: 1 } }]);
   const told = (sender: Sender, runId: string) =>
     sender.notices.filter((notice) => "runId" in notice && notice.runId === runId).map(({ type }) => type);
 
@@ -61,9 +69,9 @@ describe("who is told of a run that names nobody", () => {
     const { batchId, notify } = await client.openBatch({ agent: "payer", notify: { replyTo: "batch" } });
     expect(notify).toEqual({ replyTo: "batch" });
     const [alone, inBatch, own] = await client.enqueueMany([
-      { agent: "payer", input },
-      { agent: "payer", input, batchId },
-      { agent: "payer", input, batchId, replyTo: "agent" },
+      { agent: "payer", input: look },
+      { agent: "payer", input: look, batchId },
+      { agent: "payer", input: look, batchId, replyTo: "agent" },
     ]);
     const final =
       (runId = "") =>
@@ -116,6 +124,40 @@ describe("a reply queue that nobody reads", () => {
   });
 });
 
+describe("a question that waits", () => {
+  it("holds no worker: the only slot is free for others", async () => {
+    for (const amount of [1, 2, 3]) {
+      await ofAgent.begin("payer", JSON.stringify([{ name: "pay", args: { amount } }]));
+    }
+    const request = { agent: "payer", input: look };
+    const ended = await ofAgent.ask("run.final", { type: "run.start", request });
+    expect(ended.output).toBe("look 1");
+    expect((await client.listApprovals()).filter(({ agent }) => agent === "payer")).toHaveLength(3);
+  });
+});
+
+describe("a webhook to a private network", () => {
+  it("is not posted, whatever a message asks for", async () => {
+    let requests = 0;
+    const receiver = createServer((_, response) => {
+      requests += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+    const { port } = receiver.address() as AddressInfo;
+    const webhook = { url: `http://localhost:${port}/` };
+    const request = { agent: "payer", input: look, webhook };
+    const { id } = await ofAgent.ask("request.admitted", { type: "run.start", request });
+    const connection = { url: server.url };
+    const webhooks = new Queue("webhooks", { connection, prefix: `{${PREFIX}-bull}` });
+    const reason = async () => (await webhooks.getJob(id))?.failedReason;
+    await expect.poll(reason, { timeout: 5000 }).toMatch(/not an address of the public internet/);
+    expect(requests).toBe(0);
+    receiver.close();
+    await webhooks.close();
+  });
+});
+
 describe("a key of one tenant", () => {
   it("signs nothing in the name of another", async () => {
     const start = (tenant: string) => ({
@@ -124,7 +166,7 @@ describe("a key of one tenant", () => {
       type: "run.start" as const,
       tenant,
       replyTo: ofAgent.replyTo,
-      request: { agent: "payer", input: "[]" },
+      request: { agent: "payer", input: look },
     });
     const [theirs, others] = [start("acme"), start("globex")];
     await ofAgent.send(signMessage(theirs, "acme-service", SECRET));
@@ -163,7 +205,7 @@ describe("a kind of message that must be signed", () => {
     const threadId = newId();
     const asked = await send(start("signing", { threadId }), true);
     const { runId } = asked as Extract<Notice, { type: "request.admitted" }>;
-    await expect.poll(() => statusOf(runId)).toBe("interrupted");
+    await expect.poll(() => statusOf(runId), { timeout: 10_000 }).toBe("interrupted");
     const [approval] = await client.approvals.ofRun(runId);
     const approve = {
       type: "run.resume",
@@ -189,7 +231,7 @@ describe("a kind of message that must be signed", () => {
   it("is refused by a worker that does not have the agent, too", async () => {
     const asked = await send(start("signing"), true);
     const { runId } = asked as Extract<Notice, { type: "request.admitted" }>;
-    await expect.poll(() => statusOf(runId)).toBe("interrupted");
+    await expect.poll(() => statusOf(runId), { timeout: 10_000 }).toBe("interrupted");
     await fleet.killAll();
     await fleet.start({ ...KEYS, DROVER_ROOT: elsewhere });
     const cancel = { type: "run.cancel", runId };

@@ -298,6 +298,7 @@ describe("run.cancel and run.retry", () => {
     await ask("request.admitted", cancel);
     const ended = (await sender.notice(about(String(asked.correlationId), "run.final"))) as Kind<"run.final">;
     expect(ended).toMatchObject({ status: "cancelled", error: { code: "CANCELLED", message: "not needed" } });
+    expect(await ask("request.admitted", cancel)).toMatchObject({ correlationId: cancel.id });
     const again = await ask("request.refused", { type: "run.cancel", runId: asked.runId });
     expect(again.error.code).toBe("ILLEGAL_TRANSITION");
 
