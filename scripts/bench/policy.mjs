@@ -1,7 +1,7 @@
 /**
  * What a policy costs: the accounts-payable agent with its whole policy against a bare `createAgent` of the same
  * model, tools and prompt. Both are executed as a worker executes them, on savers, counters and effects in memory, so
- * that only the policy differs. Throughput is the best of several rounds, which alternate.
+ * that only the policy differs. A ratio is one of two neighbouring rounds; the median counts.
  */
 import { join } from "node:path";
 import { execute, loadAgents, OfflineChatModel } from "@drover/runtime";
@@ -10,9 +10,10 @@ import { MemorySaver } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { root } from "../setup.mjs";
 import { countersInMemory, effectsInMemory } from "./in-memory.mjs";
+import { median } from "./statistics.mjs";
 
 const RUNS = 100;
-const ROUNDS = 5;
+const ROUNDS = 9;
 const NAME = "accounts-payable";
 
 class CountingSaver extends MemorySaver {
@@ -31,22 +32,27 @@ export async function measure(progress) {
   const redactor = redactorsOf([loaded]).get(NAME);
   const none = { text: (text) => text, value: (value) => value };
   const contenders = { policy: [loaded, redactor], bare: [bare, none] };
-  const best = { policy: 0, bare: 0 };
   const checkpoints = { policy: 0, bare: 0 };
+  const rates = { policy: [], bare: [] };
+  const ratios = [];
   for (let i = 0; i <= ROUNDS; i++) {
-    for (const [name, [agent, rules]] of Object.entries(contenders)) {
-      const { seconds, puts } = await round(agent, rules);
+    const rate = {};
+    for (const name of i % 2 === 0 ? ["policy", "bare"] : ["bare", "policy"]) {
+      const { seconds, puts } = await round(...contenders[name]);
       checkpoints[name] = puts / RUNS;
-      // The first round warms up.
-      if (i > 0) best[name] = Math.max(best[name], RUNS / seconds);
+      rate[name] = RUNS / seconds;
     }
-    progress(`round ${i} of ${ROUNDS}`);
+    progress(`round ${i} of ${ROUNDS}: ${JSON.stringify(rate)}`);
+    // The first round warms up.
+    if (i === 0) continue;
+    ratios.push(rate.policy / rate.bare);
+    for (const name of ["policy", "bare"]) rates[name].push(rate[name]);
   }
   return {
     checkpointRatio: checkpoints.policy / checkpoints.bare,
-    throughputRatio: best.policy / best.bare,
+    throughputRatio: median(ratios),
     checkpoints,
-    runsPerSecond: best,
+    runsPerSecond: { policy: median(rates.policy), bare: median(rates.bare) },
   };
 }
 

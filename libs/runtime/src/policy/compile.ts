@@ -18,6 +18,10 @@ import { errorAnswer } from "./tool-answers.js";
 import { toolGate } from "./tool-gate.js";
 import { toolTries } from "./tool-tries.js";
 
+const NAME = "drover";
+/** As createAgent names it. */
+export const NODE_THAT_ASKS = `${NAME}.after_model`;
+
 /**
  * The middleware of an agent: its policy as one, around and inside of the agent's own.
  *
@@ -77,7 +81,7 @@ function asMiddleware(
       askForApproval(policy, known, state, runtime),
   };
   return createMiddleware({
-    name: "drover",
+    name: NAME,
     wrapModelCall: wraps.model,
     wrapToolCall: wraps.tool,
     ...(todos ? { tools: todos.tools ?? [], stateSchema: todos.stateSchema as never } : {}),
