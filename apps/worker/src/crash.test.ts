@@ -2,6 +2,7 @@ import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client } from "@drover/queue";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFleet, type Fleet } from "./testing/processes.js";
+import { createSender } from "./testing/sender.js";
 
 let server: RedisServer;
 let client: Client;
@@ -214,9 +215,11 @@ describe("a cancel", () => {
 });
 
 describe("Redis", () => {
-  it("may be restarted in the middle: what was acknowledged is there, and all runs end", async () => {
+  it("may be restarted in the middle: what was acknowledged is there, all runs end, and questions wait on", async () => {
     await fleet.start();
     await fleet.start();
+    const asker = await client.enqueueRun({ agent: "asker", input: { id: "q" } });
+    const { approvals } = await asker.result({ timeoutMs: 20_000 });
     const handles = await client.enqueueMany(
       Array.from({ length: 30 }, (_, i) => ({ agent: "stepper", input: { id: `${i}`, ms: 100 } })),
     );
@@ -225,5 +228,9 @@ describe("Redis", () => {
     await server.restart();
     const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 40_000 })));
     for (const run of runs) expect(run).toMatchObject({ status: "success", output: { steps: STEPS } });
+    const sender = createSender(server.url, `c${n}`);
+    await sender.ask("request.admitted", { type: "run.resume", approvalId: approvals[0], value: "yes" });
+    await expect.poll(async () => (await asker.status()).approvals.length, { timeout: 10_000 }).toBe(2);
+    await sender.close();
   }, 90_000);
 });

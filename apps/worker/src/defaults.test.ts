@@ -87,6 +87,14 @@ describe("who is told of a run that names nobody", () => {
     expect(told(ofAgent, inBatch?.runId ?? "")).toEqual([]);
     expect(told(ofBatch, own?.runId ?? "")).toEqual([]);
   });
+
+  it("is whom its request names, while the message's own queue is told that it was admitted", async () => {
+    const request = { agent: "payer", input: look, replyTo: "batch" };
+    const { runId } = await ofAgent.ask("request.admitted", { type: "run.start", request });
+    const isEnd = (notice: Notice) => notice.type === "run.final" && notice.runId === runId;
+    await ofBatch.notice(isEnd);
+    expect(told(ofAgent, runId)).toEqual(["request.admitted"]);
+  });
 });
 
 describe("a question that is not about tools", () => {

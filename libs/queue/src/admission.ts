@@ -12,7 +12,7 @@ import {
   runRequestSchema,
 } from "@drover/contracts";
 import { type Admitted, encodePayload, idempotencyConflict, type RunRef, type State } from "@drover/state";
-import type { KnownAgents } from "./known-agents.js";
+import type { KnownAgents, KnowsAgents } from "./known-agents.js";
 import { announce } from "./publisher.js";
 import { redactedRequest } from "./redacted-request.js";
 import type { RunQueue } from "./run-queue.js";
@@ -23,7 +23,7 @@ export interface AdmissionOptions {
   /** What to take out of a request before anything of it is written. */
   redactorOf: (agent: string) => Redactor;
   /** What workers announced. */
-  knownAgents: () => Promise<KnownAgents>;
+  knownAgents: KnowsAgents;
 }
 
 interface Prepared {
@@ -56,7 +56,10 @@ export async function admit(
   requests: readonly RunRequest[],
   options: AdmissionOptions,
 ): Promise<Accepted[]> {
-  const [known, ofBatches] = await Promise.all([options.knownAgents(), noticeDefaultsOf(state, requests)]);
+  const [known, ofBatches] = await Promise.all([
+    options.knownAgents(requests.map(({ agent }) => agent)),
+    noticeDefaultsOf(state, requests),
+  ]);
   const prepared = requests.map((request, i) => {
     const made = prepare(request, requests.length > 1 ? i : null, known.names, state, options);
     return withNoticeDefaults(made, ofBatches, known);

@@ -76,7 +76,7 @@ export async function handleMessage(
       );
     }
     const agent = await agentOf(context, message);
-    const { names, terms } = await context.admission.knownAgents();
+    const { names, terms } = await context.admission.knownAgents([agent]);
     if (opened.service === null) await assertMayBeUnsigned(state, message, agent, terms);
     if (needsAgent(message) && !context.hasAgent(agent)) {
       if (names.includes(agent) && mayPass) return "elsewhere";
@@ -179,12 +179,15 @@ async function start({ state, queue, admission }: InboxContext, message: Start):
     admission,
   );
   const to = replyTo ?? request.replyTo;
-  // A new run's notices follow from its transitions. Who sends a message again asks how it stands.
-  if (!accepted?.existed || to === undefined) return;
+  // A new run's notices follow from its transitions, and go to whom the request names.
+  const isTold = !accepted?.existed && (request.replyTo ?? to) === to;
+  if (!accepted || isTold || to === undefined) return;
   const run = await state.reader.run(accepted.run);
   if (!run) return;
   const known = { correlationId: request.correlationId ?? id, behind: accepted.behind };
   await queue.notices.reply(state, to, noticeOfRun("request.admitted", run, [], known));
+  // Who sends a message again asks how it stands.
+  if (!accepted.existed) return;
   if (isFinal(run.status)) await queue.notices.reply(state, to, noticeOfRun("run.final", run, [], known));
   if (run.status === "interrupted") {
     const waiting = (await state.reader.approvals(run)).filter((a) => a.status === "pending");
