@@ -14,15 +14,15 @@ const State = Annotation.Root({
   said: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
 });
 
-/** Redis, where the writes of these numbers, counted from 1, never arrive; and how many there were. */
-function losing(numbers: readonly number[]): { redis: Redis; writes: () => number } {
+type Call = (...args: unknown[]) => Promise<unknown>;
+const call: Call = (...args) => (server.redis as never as { evalshaBuffer: Call }).evalshaBuffer(...args);
+
+/** Redis, behind which the first write meets what `first` does; and how many writes there were. */
+function disturbed(first: Call): { redis: Redis; writes: () => number } {
   let writes = 0;
-  const evalshaBuffer = async (...args: unknown[]) => {
+  const evalshaBuffer: Call = (...args) => {
     writes += 1;
-    if (!numbers.includes(writes))
-      return (server.redis as never as Record<string, Call>).evalshaBuffer?.(...args);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    throw new Error("Connection is closed.");
+    return writes === 1 ? first(...args) : call(...args);
   };
   const redis = new Proxy(server.redis, {
     get: (target, name) => {
@@ -33,19 +33,41 @@ function losing(numbers: readonly number[]): { redis: Redis; writes: () => numbe
   });
   return { redis, writes: () => writes };
 }
-type Call = (...args: unknown[]) => Promise<unknown>;
+
+/** The input's checkpoint and the first step's; with `isAlone` in a call each. */
+async function firstStep(redis: Redis, threadId: string, isAlone: boolean) {
+  const saver = new RedisSaver({ redis, keys, tenant: "t" });
+  const put = (id: string, parent: object, metadata: { source: "input" | "loop"; step: number }) =>
+    saver.put(
+      { configurable: { thread_id: threadId, ...parent } },
+      {
+        ...{ v: 4, id, ts: new Date(0).toISOString(), versions_seen: {} },
+        ...{ channel_values: { a: id }, channel_versions: { a: id } },
+      } as never,
+      { ...metadata, parents: {} },
+      { a: id } as never,
+    );
+  const input = put("1", {}, { source: "input", step: -1 });
+  if (isAlone) await new Promise((resolve) => setTimeout(resolve, 10));
+  const at = { checkpoint_ns: "", checkpoint_id: "1" };
+  const writes = saver.putWrites({ configurable: { thread_id: threadId, ...at } }, [["a", "x"]], "task");
+  await input;
+  return Promise.allSettled([writes, put("2", at, { source: "loop", step: 0 })]);
+}
+
+const stored = async (threadId: string) =>
+  (await listAll(new RedisSaver({ redis: server.redis, keys, tenant: "t" }), { thread_id: threadId })).map(
+    ({ checkpoint }) => checkpoint.id,
+  );
 
 it("stores the input's checkpoint and the first step's in one call, before any node starts", async () => {
-  const { redis, writes } = losing([]);
+  const { redis, writes } = disturbed(call);
   const tuplesWhenStarted: number[] = [];
   const saver = new RedisSaver({ redis, keys, tenant: "t" });
   const graph = new StateGraph(State)
     .addNode("first", async () => {
       tuplesWhenStarted.push(writes());
-      const stored = await listAll(new RedisSaver({ redis: server.redis, keys, tenant: "t" }), {
-        thread_id: "one",
-      });
-      tuplesWhenStarted.push(stored.length);
+      tuplesWhenStarted.push((await stored("one")).length);
       return { said: ["first"] };
     })
     .addEdge("__start__", "first")
@@ -59,34 +81,28 @@ it.each([
   ["in a call before it", true],
 ])("stores nothing on top of an input that was lost, %s", async (_, isAlone) => {
   const threadId = `lost-${isAlone}`;
-  const { redis } = losing([1]);
-  const saver = new RedisSaver({ redis, keys, tenant: "t" });
-  const config = { configurable: { thread_id: threadId } };
-  const checkpoint = (id: string) => ({
-    ...{ v: 4, id, ts: new Date(0).toISOString(), channel_values: { a: id }, channel_versions: { a: id } },
-    versions_seen: {},
+  const { redis } = disturbed(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    throw new Error("Connection is closed.");
   });
-  const versions = { a: "1" };
-  const input = saver.put(
-    config,
-    checkpoint("1"),
-    { source: "input", step: -1, parents: {} },
-    versions as never,
-  );
-  if (isAlone) await new Promise((resolve) => setTimeout(resolve, 10));
-  const parent = { configurable: { thread_id: threadId, checkpoint_ns: "", checkpoint_id: "1" } };
-  const writes = saver.putWrites(parent, [["a", "x"]], "task");
-  await input;
-  const loop = saver.put(
-    parent,
-    checkpoint("2"),
-    { source: "loop", step: 0, parents: {} },
-    versions as never,
-  );
-  const [written, looped] = await Promise.allSettled([writes, loop]);
-  expect(written).toMatchObject({ reason: { code: "NO_REDIS" } });
-  expect(looped).toMatchObject({ reason: { code: "NO_REDIS" } });
-  expect(
-    await listAll(new RedisSaver({ redis: server.redis, keys, tenant: "t" }), { thread_id: threadId }),
-  ).toEqual([]);
+  const refused = { status: "rejected", reason: { code: "NO_REDIS" } };
+  expect(await firstStep(redis, threadId, isAlone)).toMatchObject([refused, refused]);
+  expect(await stored(threadId)).toEqual([]);
+});
+
+it("stores an input once that was sent again after what followed it", async () => {
+  const { redis } = disturbed(async (...args) => {
+    await call(...args);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return call(...args);
+  });
+  expect(await firstStep(redis, "again", true)).toMatchObject([
+    { status: "fulfilled" },
+    { status: "fulfilled" },
+  ]);
+  const newest = await new RedisSaver({ redis: server.redis, keys, tenant: "t" }).getTuple({
+    configurable: { thread_id: "again" },
+  });
+  expect(newest?.checkpoint.id).toBe("2");
+  expect(await stored("again")).toEqual(["2", "1"]);
 });

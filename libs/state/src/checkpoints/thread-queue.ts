@@ -161,17 +161,23 @@ export class ThreadQueue {
     for (const { resolve } of first?.writes ?? []) resolve();
   }
 
-  /** The first flight failed, so those behind it did: what was refused only for its age is written anew. */
+  /**
+   * The first flight failed. Where a later one landed, so did all before it, whose replies were lost on the way; those
+   * behind a failed one were refused for their age only, and are written anew.
+   */
   async #recover(): Promise<void> {
     this.#view = undefined;
     this.#attempts += 1;
+    const flights = this.#flights.splice(0);
+    const outcomes = await Promise.all(flights.map(({ landed }) => landed));
+    const landed = outcomes.lastIndexOf("OK") + 1;
+    for (const { writes } of flights.splice(0, landed)) for (const { resolve } of writes) resolve();
     const again: Waiting[] = [];
     let lost: unknown;
-    for (const { writes, landed } of this.#flights.splice(0)) {
-      const outcome = await landed;
-      if (outcome === "OK") for (const { resolve } of writes) resolve();
-      else if (outcome === "STALE" && this.#attempts < ATTEMPTS && lost === undefined) again.push(...writes);
-      else {
+    for (const [i, outcome] of outcomes.slice(landed).entries()) {
+      const writes = flights[i]?.writes ?? [];
+      if (outcome === "STALE" && this.#attempts < ATTEMPTS && lost === undefined) again.push(...writes);
+      else if (outcome !== "OK") {
         const error = outcome === "STALE" ? (lost ?? this.#crowded()) : outcome.error;
         if (this.#fail(writes, error)) lost = error;
       }
