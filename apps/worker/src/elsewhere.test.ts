@@ -13,7 +13,7 @@ const fleets: Fleet[] = [];
 beforeAll(async () => {
   redis = await startRedis();
   fleets.push(...["messages", "project"].map((name) => createFleet(redis.url, "two", folder(name))));
-  await fleets[0]?.start();
+  await Promise.all(fleets.map((fleet) => fleet.start()));
   sender = createSender(redis.url, "two");
 });
 afterAll(async () => {
@@ -22,11 +22,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-it("a message for an agent that only another worker has is left to that one, which knows its rules, from its start on", async () => {
-  const request = { agent: "stepper", input: { messages: [] } };
-  const early = await sender.ask("request.refused", { type: "run.start", request });
-  expect(early.error.code).toBe("UNKNOWN_AGENT");
-  await fleets[1]?.start();
+it("a message for an agent that only another worker has is left to that one, which knows its rules", async () => {
   const agents = ["payer", "stepper"].flatMap((agent) => Array.from({ length: 6 }, () => agent));
   const ids = await Promise.all(
     agents.map(async (agent) => {

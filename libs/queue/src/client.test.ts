@@ -76,6 +76,10 @@ describe("enqueueRun", () => {
     await expect(client.enqueueRun({ agent: "clark", input: "x" })).rejects.toThrow(
       /no agent 'clark'.*clerk/,
     );
+    // Known from the moment at which its first worker is there.
+    const worker = { host: "h", pid: 1, version: "0", concurrency: 1, active: 0, startedAt: 0, agents: [] };
+    await client.state.workers.heartbeat("w", 1000, worker, { agents: { clark: "1" } });
+    await expect(client.enqueueRun({ agent: "clark", input: "x" })).resolves.toMatchObject({ behind: null });
   });
 
   it("refuses an input over the limit and stores nothing of it", async () => {
