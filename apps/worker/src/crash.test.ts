@@ -1,5 +1,6 @@
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client } from "@drover/queue";
+import { memberOf } from "@drover/state";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFleet, type Fleet } from "./testing/processes.js";
 import { createSender } from "./testing/sender.js";
@@ -211,6 +212,15 @@ describe("a cancel", () => {
     const next = await client.enqueueRun({ agent: "stepper", input: { id: "d", ms: 0 }, threadId: "t" });
     expect(await next.result({ timeoutMs: 10_000 })).toMatchObject({ status: "success" });
     expect(fleet.ledger().filter((line) => line.run === "c")).toHaveLength(1);
+  });
+
+  it("of a run that was tried again since reaches its worker late: the run goes on", async () => {
+    await fleet.start();
+    const handle = await client.enqueueRun({ agent: "stepper", input: { id: "l", ms: 300 } });
+    await until(() => fleet.ledger().length === 1, "the first step began");
+    const { worker, tenant, threadId, runId } = await handle.status();
+    await client.state.workers.askToStop(String(worker), memberOf({ tenant, threadId, runId }));
+    expect(await handle.result({ timeoutMs: 10_000 })).toMatchObject({ status: "success" });
   });
 });
 

@@ -82,13 +82,13 @@ export class Heartbeat {
     }
   }
 
-  /** Stops a run of this worker with the reason that its record gives. */
+  /**
+   * Stops a run of this worker with the reason that its record gives. Without one the word came late: the run was
+   * cancelled, and somebody has tried it again.
+   */
   async cancel(member: string, run: Parameters<State["reader"]["run"]>[0]): Promise<void> {
-    const found = await this.options.state.reader.run(run, false);
-    this.options.activeRuns.stop(
-      member,
-      new DroverError("CANCELLED", found?.cancelReason ?? "Cancelled on request."),
-    );
+    const reason = (await this.options.state.reader.run(run, false))?.cancelReason;
+    if (reason) this.options.activeRuns.stop(member, new DroverError("CANCELLED", reason));
   }
 
   /** The last word: this worker leaves, and has nothing in hand. */

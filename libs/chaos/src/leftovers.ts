@@ -12,7 +12,7 @@ export interface Leftovers {
 
 /** Keys that are there for as long as Drover is. The rest of a name is a tenant. */
 const PERMANENT =
-  /^(workers|agents|pauses|marks|due|deadlines|early|expiring|states|parked-scopes|dead-runs|batches-open|approvals-waiting|runs:[^:]+(:\w+)?|approvals:[^:]+(:runs)?|batches:[^:]+)$/;
+  /^(workers|agents|agents-terms|pauses|marks|due|deadlines|early|expiring|states|parked-scopes|dead-runs|batches-open|approvals-waiting|runs:[^:]+(:\w+)?|approvals:[^:]+(:runs)?|batches:[^:]+)$/;
 const BULL = /:[a-z]+:(id|meta|events|marker|stalled-check|stalled|pc|limiter)$/;
 
 /** Reads everything. Meant for a harness's own Redis. */
