@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { Run } from "@drover/contracts";
+import type { ErrorCode, Run } from "@drover/contracts";
 import type { LedgerLine } from "./ledger.js";
 
 /** What the harness gives an agent: the agent writes `run` and `thread` into the ledger. */
@@ -20,12 +20,16 @@ export interface ChaosAgent {
   questions?: number;
   /** Whether a tool marked once may end with an outcome that nobody knows: then a run may end with EFFECT_UNKNOWN. */
   mayNotKnow?: boolean;
+  /** Codes of errors with which a run may end by itself: of its limits, of a provider that fails at times. */
+  mayEndWith?: readonly ErrorCode[];
   /** Requests to the model that a thread may make, of all its runs. */
   threadModelCalls?: number;
-  /** The environment of its workers, beside the harness's own. */
+  /** The environment of all workers, beside the harness's own: keys, files, DROVER_POLICY. */
   env?: Record<string, string>;
-  /** How often tools marked once were started for a run, where they do not write to the harness's ledger. */
+  /** For crash points: how often tools marked once were started for a run, where they do not write to the ledger. */
   effectsOf?: (run: string) => number;
+  /** Whether a run that ended with success shows whose answer it was given to a question of its graph's own. */
+  shows?: (run: Run, by: string) => boolean;
   /** What is wrong with a run that ended with success; empty if nothing is. */
   wrong?: (run: Run, task: Task, lines: readonly LedgerLine[]) => string[];
 }
@@ -61,7 +65,12 @@ export const builtInAgents: readonly ChaosAgent[] = [
     wrong: has(({ run }) => ["look", "book", "count"].map((tool) => `${tool} for ${run}`).join(" | ")),
   },
   { name: "approver", weight: 2, input: asText, questions: 1, mayNotKnow: true },
-  { name: "asker", input: asState, questions: 2 },
+  {
+    name: "asker",
+    input: asState,
+    questions: 2,
+    shows: ({ output }, by) => JSON.stringify(output).includes(`: ${by}`),
+  },
   { name: "limited", weight: 2, input: asText, threadModelCalls: 5 },
   { name: "flaky", input: asText, wrong: has(({ run }) => `look for ${run}`) },
 ];

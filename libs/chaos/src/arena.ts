@@ -17,6 +17,7 @@ export interface ArenaOptions {
   leaseMs: number;
   concurrency: number;
   clocks: readonly number[];
+  env: Record<string, string>;
 }
 
 export interface Slot {
@@ -90,7 +91,7 @@ export class Arena {
   /** Keeps a worker in the slot from now on, whatever ends it. */
   fill(slot: Slot): void {
     if (this.isOver) return;
-    const { root, leaseMs, concurrency } = this.options;
+    const { root, leaseMs, concurrency, env } = this.options;
     const worker = new WorkerProcess({
       redisUrl: slot.network.through(this.redis.url),
       prefix: PREFIX,
@@ -99,6 +100,7 @@ export class Arena {
       concurrency,
       ledger: this.ledgerFile,
       clockMs: slot.clockMs,
+      env,
     });
     slot.worker = worker;
     worker.exited.then((code) => {

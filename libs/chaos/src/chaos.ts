@@ -78,6 +78,7 @@ export async function runChaos(options: ChaosOptions = {}): Promise<ChaosResult>
     leaseMs,
     concurrency,
     clocks: plan.clocks,
+    env: Object.assign({}, ...agents.map(({ env }) => env)) as Record<string, string>,
   });
   try {
     await arena.observer.openBatch({ batchId: BATCH, agent: agents[0]?.name ?? "" });

@@ -55,7 +55,7 @@ function checkEnd(
       if (!cancelled && !wasReplaced) complain("lost", "it was cancelled and nobody asked for that");
       break;
     case "timeout":
-      if (plan.deadlineMs === null)
+      if (plan.deadlineMs === null && !mayEndWith(agent, code))
         complain("lost", `it timed out and has no deadline: ${record.error?.message}`);
       break;
     case "error":
@@ -74,9 +74,13 @@ function checkEnd(
 }
 
 function isExplained(code: ErrorCode | undefined, record: Run, agent: ChaosAgent): boolean {
+  if (mayEndWith(agent, code)) return true;
   if (code === "POISONED") return record.crashes >= 3;
   return code === "EFFECT_UNKNOWN" && agent.mayNotKnow === true && record.seq > 1;
 }
+
+const mayEndWith = ({ mayEndWith = [] }: ChaosAgent, code: ErrorCode | undefined): boolean =>
+  code !== undefined && mayEndWith.includes(code);
 
 function differences(a: Run, b: Run): string {
   const keys = Object.keys(b) as (keyof Run)[];
@@ -168,15 +172,15 @@ function checkAnswers(
     }
     if (record.status !== "success" || !approval.answer) continue;
     const approved = "decisions" in approval.answer && approval.answer.decisions[0]?.type === "approve";
-    const acted = lines.some(({ what }) => what === "once");
+    const acted = lines.some(({ name }) => approval.actions?.some((action) => action.name === name));
     if (approval.actions && approved !== acted) {
       complain(
         "answeredTwice",
         `the answer was ${approved ? "yes" : "no"} and the tool ${acted ? "ran" : "did not run"}`,
       );
     }
-    const told = JSON.stringify(record.output);
-    if (!approval.actions && !told.includes(`: ${by}`)) {
+    if (!approval.actions && agent.shows && !agent.shows(record, String(by))) {
+      const told = JSON.stringify(record.output);
       complain("answeredTwice", `the answer by ${by} is stored and the run ended with ${told}`);
     }
   }
