@@ -163,4 +163,20 @@ describe("a worker whose Redis is gone for good", () => {
     await lonely.end();
     await other.stop();
   });
+
+  it("and that is told to while it is away leaves when it is back, long before its time is over", async () => {
+    const other = await startRedis();
+    const lonely = createFleet(other.url, "lonely");
+    const worker = await lonely.start();
+    await other.kill();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    worker.kill("SIGTERM");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await other.restart();
+    const backAt = Date.now();
+    expect(await worker.exited).toBe(0);
+    expect(Date.now() - backAt).toBeLessThan(10_000);
+    await lonely.end();
+    await other.stop();
+  }, 40_000);
 });

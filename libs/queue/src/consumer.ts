@@ -1,7 +1,6 @@
 import { type Pointer, parseOrThrow, pointerSchema } from "@drover/contracts";
 import type { Keys, Redis } from "@drover/state";
-import { Worker } from "bullmq";
-import { bullWorkerOptions, REMOVE_ENDED } from "./bull-worker.js";
+import { BullWorker, bullWorkerOptions, REMOVE_ENDED } from "./bull-worker.js";
 import { RUNS_QUEUE } from "./run-queue.js";
 
 export interface ConsumerOptions {
@@ -18,10 +17,10 @@ export interface ConsumerOptions {
  * BullMQ believes stalled is delivered again, and dropped by the claim if its activation was taken.
  */
 export class Consumer {
-  private readonly worker: Worker<Pointer>;
+  private readonly worker: BullWorker<Pointer>;
 
   constructor({ redis, keys, concurrency, handle, onError }: ConsumerOptions) {
-    this.worker = new Worker<Pointer>(
+    this.worker = new BullWorker<Pointer>(
       RUNS_QUEUE,
       async (job) => {
         try {
@@ -49,7 +48,7 @@ export class Consumer {
 
   /** Takes nothing more; resolves when the deliveries in hand have ended. */
   async stop(): Promise<void> {
-    await this.worker.close();
+    await this.worker.leave();
   }
 
   /** Stops without waiting. What is in hand goes on elsewhere. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isStoreFailure } from "@drover/contracts";
 import { asDroverError, type Keys, type Redis } from "@drover/state";
-import { DelayedError, type Job, Worker } from "bullmq";
-import { bullWorkerOptions, REMOVE_ENDED } from "./bull-worker.js";
+import { DelayedError, type Job } from "bullmq";
+import { BullWorker, bullWorkerOptions, REMOVE_ENDED } from "./bull-worker.js";
 import type { Handled } from "./inbox-handler.js";
 
 /** Any BullMQ client puts messages here, under the prefix `{<DROVER_PREFIX>-bull}`. */
@@ -28,10 +28,10 @@ export interface InboxOptions {
  * text stands in no record. One whose worker dies is delivered again.
  */
 export class Inbox {
-  private readonly worker: Worker;
+  private readonly worker: BullWorker<unknown>;
 
   constructor({ redis, keys, concurrency = 4, handle, onError }: InboxOptions) {
-    this.worker = new Worker(
+    this.worker = new BullWorker<unknown>(
       INBOX_QUEUE,
       async (job: Job, token?: string) => {
         job.opts.removeOnComplete = true;
@@ -52,7 +52,7 @@ export class Inbox {
 
   /** Takes nothing more; resolves when the messages in hand were handled. */
   async stop(): Promise<void> {
-    await this.worker.close();
+    await this.worker.leave();
   }
 
   async abandon(): Promise<void> {

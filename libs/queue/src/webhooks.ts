@@ -1,7 +1,7 @@
 import { DroverError, type Notice } from "@drover/contracts";
 import type { Codec, Keys, Redis } from "@drover/state";
-import { type ConnectionOptions, type Job, Queue, Worker } from "bullmq";
-import { bullWorkerOptions } from "./bull-worker.js";
+import { type ConnectionOptions, type Job, Queue } from "bullmq";
+import { BullWorker, bullWorkerOptions } from "./bull-worker.js";
 import { noticeIn, WEBHOOKS_QUEUE, type WebhookJob } from "./webhook-job.js";
 import { postWebhook, type WebhookSettings } from "./webhook-request.js";
 
@@ -17,10 +17,10 @@ export interface WebhooksOptions extends WebhookSettings {
 
 /** Posts what the queue `webhooks` holds, again and again until it is taken or its tries are spent. */
 export class Webhooks {
-  private readonly worker: Worker<WebhookJob>;
+  private readonly worker: BullWorker<WebhookJob>;
 
   constructor({ redis, names, codec, concurrency = 10, onDelivered, onError, ...settings }: WebhooksOptions) {
-    this.worker = new Worker<WebhookJob>(
+    this.worker = new BullWorker<WebhookJob>(
       WEBHOOKS_QUEUE,
       async (job) => {
         await postWebhook(job.data, noticeIn(job.data, codec), settings);
@@ -37,7 +37,7 @@ export class Webhooks {
   }
 
   async stop(): Promise<void> {
-    await this.worker.close();
+    await this.worker.leave();
   }
 }
 
