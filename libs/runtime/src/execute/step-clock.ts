@@ -52,13 +52,13 @@ export class StepClock {
 function runTimeout(runMs: number): DroverError {
   return new DroverError(
     "RUN_TIMEOUT",
-    `The run took longer than ${runMs} ms. See in its thread which step took the time, then raise policy.timeLimits.runMs or make it faster.`,
+    `The run took longer than ${runMs} ms. See in its thread which step took the time, then make it faster or raise timeLimits.runMs of its policy, or of the fleet's where that is lower.`,
   );
 }
 
 function stepTimeout(stepMs: number): DroverError {
   return new DroverError(
     "STEP_TIMEOUT",
-    `One step of the agent took longer than ${stepMs} ms. See in its thread which, then raise policy.timeLimits.stepMs or make it faster.`,
+    `One step of the agent took longer than ${stepMs} ms. See in its thread which, then make it faster or raise timeLimits.stepMs of its policy, or of the fleet's where that is lower.`,
   );
 }

@@ -47,7 +47,7 @@ export async function withinTime(
       const error = limit.endsRun
         ? new DroverError(
             "TOOL_TIMEOUT",
-            `${said}. Raise policy.timeLimits.tools, or see why it takes so long.`,
+            `${said}. See why it takes so long, or raise timeLimits.tools of the agent's policy, or of the fleet's where that is lower.`,
           )
         : Object.assign(new Error(`${said}.`), { name: "TimeoutError" });
       if (error instanceof DroverError) run.stop(error);
