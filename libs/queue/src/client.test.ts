@@ -127,6 +127,17 @@ describe("enqueueRun", () => {
     );
     await other.close();
   });
+
+  it("replaces the run that it found, and none that came to stand before it since, when it is sent again", async () => {
+    const start = (more: object = {}) =>
+      client.enqueueRun({ agent: "clerk", input: "x", threadId: "t", ...more });
+    const [first, bystander] = [await start(), await start()];
+    const replacing = { multitaskStrategy: "rollback" as const, idempotencyKey: "replacing" };
+    await start(replacing);
+    expect(await first.status()).toMatchObject({ status: "cancelled" });
+    await start(replacing);
+    expect(await bystander.status()).toMatchObject({ status: "pending" });
+  });
 });
 
 describe("the order of runs", () => {

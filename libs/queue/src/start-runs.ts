@@ -21,12 +21,8 @@ export async function startRuns(
   );
   const mark = threads.length > 0 ? await state.marks.mark(threads) : null;
   const accepted = await admit(state, queue, requests, options);
-  await Promise.all(
-    accepted.map(async ({ run, behind }, i) => {
-      const reason = requests[i] && reasonOf(requests[i]);
-      if (behind && reason) await stopReplaced(state, queue, { ...run, runId: behind }, reason);
-    }),
-  );
+  // Not the run that each waits behind: a request that was accepted before may wait behind one that it does not replace.
+  await Promise.all(threads.map((thread) => stopIfAsked(state, queue, thread)));
   if (mark !== null) await state.marks.unmark(mark, threads);
   return accepted;
 }
@@ -35,20 +31,12 @@ function reasonOf({ multitaskStrategy = "enqueue" }: RunRequest): string | undef
   return replacementReason(multitaskStrategy);
 }
 
-async function stopReplaced(
-  state: State,
-  queue: RunQueue,
-  run: Accepted["run"],
-  reason: string,
-): Promise<void> {
-  await cancelRun(state, queue, run, { reason }).catch((error: unknown) => {
-    // A run that ended by itself meanwhile needs no cancelling.
-    if (!isDroverError(error, "ILLEGAL_TRANSITION")) throw error;
-  });
-}
-
 /** Stops a thread's current run if somebody wanted that and died before its worker was told. */
 export async function stopIfAsked(state: State, queue: RunQueue, thread: ThreadRef): Promise<void> {
   const asked = await state.reader.askedToStop(thread);
-  if (asked) await stopReplaced(state, queue, asked.run, asked.reason);
+  if (!asked) return;
+  await cancelRun(state, queue, asked.run, { reason: asked.reason }).catch((error: unknown) => {
+    // A run that ended by itself meanwhile needs no cancelling.
+    if (!isDroverError(error, "ILLEGAL_TRANSITION")) throw error;
+  });
 }
