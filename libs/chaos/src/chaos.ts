@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { builtInAgents, builtInProject, type ChaosAgent } from "./agents.js";
 import { Arena } from "./arena.js";
 import { checkConcurrency } from "./check-concurrency.js";
-import { checkRollbacks } from "./check-rollbacks.js";
+import { checkReplaced } from "./check-replaced.js";
 import { checkRun } from "./check-runs.js";
 import { checkThread } from "./check-threads.js";
 import { Disturber } from "./disturb.js";
@@ -180,7 +180,7 @@ async function check(
     );
   }
   faults.push(...checkConcurrency(histories));
-  faults.push(...(await checkRollbacks(arena.state, histories)));
+  faults.push(...(await checkReplaced(arena.state, histories)));
   faults.push(...(await checkLists(arena.state, TENANT, BATCH)));
   await arena.dismiss();
   const after = await leftovers(arena.state, arena.observer.queue);
