@@ -94,33 +94,49 @@ describe("piiMiddleware", () => {
   }
 });
 
-describe("anthropicPromptCachingMiddleware", () => {
-  proves("enableCaching", async (stage) => {
-    await stage.run("caching_on", { script: fine });
+describe.each([
+  ["anthropicPromptCachingMiddleware", "caching", "PromptCachingMiddleware"],
+  ["bedrockPromptCachingMiddleware", "bedrock", "BedrockPromptCachingMiddleware"],
+])("%s", (_, agent, warns) => {
+  const warning = `\n${warns}: Skipping caching for ChatOpenAI`;
+
+  proves("enableCaching: true", async (stage) => {
+    await stage.run(`${agent}_on`, { script: fine });
     expect(sent(stage)).toContain("cache_control");
   });
-  proves("ttl", async (stage) => {
-    await stage.run("caching_hour", { script: fine });
+  proves("enableCaching: false", async (stage) => {
+    await stage.run(`${agent}_off`, { script: fine });
+    expect(stage.requests()).toHaveLength(1);
+    expect(sent(stage)).not.toContain("cache_control");
+  });
+  proves("ttl: 1h", async (stage) => {
+    await stage.run(`${agent}_hour`, { script: fine });
     expect(sent(stage)).toContain('"ttl":"1h"');
   });
   proves("ttl: 5m", async (stage) => {
-    await stage.run("caching_on", { script: fine });
+    await stage.run(`${agent}_on`, { script: fine });
     expect(sent(stage)).toContain('"ttl":"5m"');
   });
   proves("minMessagesToCache", async (stage) => {
-    await stage.run("caching_later", { script: fine, thread: "t" });
-    await stage.run("caching_later", { script: fine, thread: "t" });
+    await stage.run(`${agent}_later`, { script: fine, thread: "t" });
+    await stage.run(`${agent}_later`, { script: fine, thread: "t" });
     expect(sent(stage)).not.toContain("cache_control");
     expect(sent(stage, 1)).toContain("cache_control");
   });
   proves("unsupportedModelBehavior: raise", async (stage) => {
-    expect((await stage.run("caching_raise", { script: fine })).status).toBe("error");
+    expect(await stage.run(`${agent}_raise`, { script: fine })).toMatchObject({
+      status: "error",
+      error: { code: "AGENT_ERROR", message: expect.stringMatching(/Prompt caching requires an/) },
+    });
   });
-});
-
-describe("bedrockPromptCachingMiddleware", () => {
-  proves("unsupportedModelBehavior: raise", async (stage) => {
-    expect((await stage.run("bedrock_raise", { script: fine })).status).toBe("error");
+  proves("unsupportedModelBehavior: warn", async (stage) => {
+    expect((await stage.run(`${agent}_warn`, { script: fine })).output).toBe("fine");
+    expect(sent(stage)).not.toContain("cache_control");
+    expect(`\n${stage.warnings()}`).toContain(warning);
+  });
+  proves("unsupportedModelBehavior: ignore", async (stage) => {
+    expect((await stage.run(`${agent}_ignore`, { script: fine })).output).toBe("fine");
+    expect(`\n${stage.warnings()}`).not.toContain(warning);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import { appendFileSync } from "node:fs";
 import { defineAgent } from "@drover/runtime";
+import { ChatAnthropic } from "@langchain/anthropic";
 import { ChatOpenAI } from "@langchain/openai";
 import {
   anthropicPromptCachingMiddleware,
@@ -60,14 +61,15 @@ export const search = named("search");
 export const pay = named("pay");
 
 const plain = { modelRetry: { maxRetries: 0 } };
-export const agent = (name, { policy, middleware, fallbacks, ...rest }) =>
+/** `without` is the middleware that stands where the feature is off: none, or the same without one option. */
+export const agent = (name, { policy, middleware, without, fallbacks, ...rest }) =>
   defineAgent({
     name,
     model: OPENAI,
     tools: [search, pay],
     ...rest,
     policy: isOn ? (policy ?? {}) : plain,
-    ...(isOn && middleware ? { middleware } : {}),
+    middleware: (isOn ? middleware : without) ?? [],
     ...(isOn && fallbacks ? { fallbacks } : {}),
   });
 
@@ -254,22 +256,37 @@ export const dynamic_prompt = agent("dynamic_prompt", {
 });
 
 // Providers
-const caching = (name, options) =>
+/** A model that says it is Bedrock's; what it is asked goes over the wire as Anthropic has it. */
+class Bedrocks extends ChatAnthropic {
+  static lc_name() {
+    return "ChatBedrockConverse";
+  }
+}
+const bedrocks = new Bedrocks({ model: "anthropic.claude-haiku-4-5", apiKey: "k" });
+const caching = (of, model) => (name, options, without) =>
   agent(name, {
-    model: CLAUDE,
-    middleware: [anthropicPromptCachingMiddleware({ minMessagesToCache: 1, ...options })],
+    model,
+    middleware: [of({ minMessagesToCache: 1, ...options })],
+    ...(without && { without: [of({ minMessagesToCache: 1, ...without })] }),
   });
-export const caching_on = caching("caching_on", { enableCaching: true });
-export const caching_hour = caching("caching_hour", { ttl: "1h" });
-export const caching_later = caching("caching_later", { minMessagesToCache: 3 });
-export const caching_raise = agent("caching_raise", {
-  middleware: [
-    anthropicPromptCachingMiddleware({ minMessagesToCache: 1, unsupportedModelBehavior: "raise" }),
-  ],
-});
-export const bedrock_raise = agent("bedrock_raise", {
-  middleware: [bedrockPromptCachingMiddleware({ minMessagesToCache: 1, unsupportedModelBehavior: "raise" })],
-});
+const anthropics = caching(anthropicPromptCachingMiddleware, CLAUDE);
+export const caching_on = anthropics("caching_on", { enableCaching: true });
+export const caching_off = anthropics("caching_off", { enableCaching: false }, {});
+export const caching_hour = anthropics("caching_hour", { ttl: "1h" });
+export const caching_later = anthropics("caching_later", { minMessagesToCache: 3 });
+const bedrock = caching(bedrockPromptCachingMiddleware, bedrocks);
+export const bedrock_on = bedrock("bedrock_on", { enableCaching: true });
+export const bedrock_off = bedrock("bedrock_off", { enableCaching: false }, {});
+export const bedrock_hour = bedrock("bedrock_hour", { ttl: "1h" });
+export const bedrock_later = bedrock("bedrock_later", { minMessagesToCache: 3 });
+const unsupported = (name, of, unsupportedModelBehavior, without) =>
+  caching(of, OPENAI)(name, { unsupportedModelBehavior }, without);
+export const caching_raise = unsupported("caching_raise", anthropicPromptCachingMiddleware, "raise");
+export const caching_warn = unsupported("caching_warn", anthropicPromptCachingMiddleware, "warn");
+export const caching_ignore = unsupported("caching_ignore", anthropicPromptCachingMiddleware, "ignore", {});
+export const bedrock_raise = unsupported("bedrock_raise", bedrockPromptCachingMiddleware, "raise");
+export const bedrock_warn = unsupported("bedrock_warn", bedrockPromptCachingMiddleware, "warn");
+export const bedrock_ignore = unsupported("bedrock_ignore", bedrockPromptCachingMiddleware, "ignore", {});
 export const edit_by_model = agent("edit_by_model", {
   model: CLAUDE,
   middleware: [contextEditingMiddleware({ edits: [new ClearToolUsesEdit()], tokenCountMethod: "model" })],

@@ -1,12 +1,9 @@
-import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { fakeModel } from "@langchain/core/testing";
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import {
   type AgentMiddleware,
   anthropicPromptCachingMiddleware,
-  bedrockPromptCachingMiddleware,
   ClearToolUsesEdit,
   contextEditingMiddleware,
-  createMiddleware,
   dynamicSystemPromptMiddleware,
   providerToolSearchMiddleware,
   tool,
@@ -142,43 +139,6 @@ describe("prompt caching", () => {
     expect(body(0)).toContain("cache_control");
     expect(body(1)).not.toContain("cache_control");
   });
-
-  it.each([
-    ["ignore", "completed", 0],
-    ["warn", "completed", 1],
-    ["raise", "failed", 0],
-  ] as const)("of another provider's model: %s", async (unsupportedModelBehavior, kind, warnings) => {
-    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    warn.mockClear();
-    for (const caching of [anthropicPromptCachingMiddleware, bedrockPromptCachingMiddleware]) {
-      server.use([{ text: "done" }]);
-      const { outcome } = await run({
-        middleware: [as(caching({ unsupportedModelBehavior, minMessagesToCache: 1 } as never))],
-      });
-      expect(outcome.kind).toBe(kind);
-    }
-    expect(warn).toHaveBeenCalledTimes(2 * warnings);
-  });
-});
-
-it("Bedrock's settings reach the model", async () => {
-  const settings: unknown[] = [];
-  const probe = createMiddleware({
-    name: "probe",
-    wrapModelCall: (request, handler) => {
-      settings.push(request.modelSettings?.cache_control ?? null);
-      return handler({ ...request, modelSettings: {} });
-    },
-  });
-  const asBedrocks = (model: ReturnType<typeof fakeModel>) =>
-    Object.assign(model, { getName: () => "ChatBedrockConverse", model: "anthropic.claude-haiku-4-5" });
-  for (const options of [{ ttl: "1h" }, { ttl: "5m" }, { enableCaching: false }, { minMessagesToCache: 9 }]) {
-    const caching = bedrockPromptCachingMiddleware(options as never);
-    const model = asBedrocks(fakeModel().respond(new AIMessage("done")));
-    const { outcome } = await run({ model, middleware: [as(caching), as(probe)] });
-    expect(outcome).toMatchObject({ output: "done" });
-  }
-  expect(settings).toMatchObject([{ ttl: "1h" }, { ttl: "5m" }, null, null]);
 });
 
 describe("provider tool search", () => {
