@@ -64,7 +64,12 @@ it.each(Object.keys(WAYS))("a node's own model is sent what its run's rules leav
     })
     .addEdge("__start__", "ask")
     .compile();
-  const agent = { name: "own", version: "1", compile: async () => graph } as unknown as LoadedAgent;
+  const agent = {
+    name: "own",
+    version: "1",
+    times: {},
+    compile: async () => graph,
+  } as unknown as LoadedAgent;
   const activation = activationOf({ agent: "own", input: { text: "go" } });
   const outcome = await execute(agent, activation, servicesInMemory({ redactor }));
   expect(outcome).toMatchObject({ kind: "completed" });
