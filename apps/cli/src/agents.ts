@@ -5,11 +5,14 @@ import type { Client } from "@drover/queue";
 import type { AgentRegistry } from "@drover/runtime";
 import type { CliConfig } from "./config.js";
 
-/** The agents of the project's langgraph.json; null where there is none. Throws INVALID_AGENT and its kind. */
-export async function localAgents(config: CliConfig): Promise<AgentRegistry | null> {
+/**
+ * The agents of the project's langgraph.json; null where there is none. Throws INVALID_AGENT and its kind.
+ * @param build whether this machine may come to run them, for which providers' keys must be there
+ */
+export async function localAgents(config: CliConfig, build = false): Promise<AgentRegistry | null> {
   if (!existsSync(join(config.root, "langgraph.json"))) return null;
   const { loadAgents } = await import("@drover/runtime");
-  return loadAgents({ root: config.root, env: config.env, fleetPolicy: config.fleetPolicy });
+  return loadAgents({ root: config.root, env: config.env, fleetPolicy: config.fleetPolicy, build });
 }
 
 /**

@@ -47,4 +47,9 @@ function isDebug(): boolean {
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(EXIT.ok);
 });
-process.exit(await main(process.argv.slice(2)));
+const code = await main(process.argv.slice(2));
+// A pipe takes 64 KiB at once, and the rest when it is read.
+await Promise.all(
+  [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))),
+);
+process.exit(code);

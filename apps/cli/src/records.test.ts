@@ -4,7 +4,7 @@ import { noUsage } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client, publish, settle } from "@drover/queue";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createProject, drover, killStarted } from "./testing/drover.js";
+import { createProject, drover, killStarted, start } from "./testing/drover.js";
 
 let server: RedisServer;
 let client: Client;
@@ -40,6 +40,24 @@ async function finished(threadId: string, customer: string): Promise<string> {
   await publish(state, queue, [claimed.transition, ...(transition ? [transition] : [])]);
   return run.runId;
 }
+
+it("writes all of a long list into a pipe that is read slowly", { timeout: 60_000 }, async () => {
+  const requests = Array.from({ length: 300 }, (_, i) => ({
+    agent: "lister",
+    input: `${i}`,
+    delayMs: 600_000,
+  }));
+  await client.enqueueMany(requests);
+  const list = start(["runs", "list", "--agent", "lister", "--limit", "1000", "--json"], {
+    cwd: project.folder,
+    env: { REDIS_URL: server.url },
+  });
+  list.child.stdout?.pause();
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  list.child.stdout?.resume();
+  const { code, values } = await list.ended;
+  expect([code, values().length]).toEqual([0, 300]);
+});
 
 describe("runs export", { timeout: 120_000 }, () => {
   it("writes what ended as JSON lines, and goes on with a file that a kill cut short", async () => {

@@ -67,7 +67,7 @@ async function batch(
 ): Promise<ExitCode | undefined> {
   const { config, out, interruption } = cli;
   const context = await jsonObject(options.context, "--context", config.cwd);
-  const agents = await localAgents(config);
+  const agents = await localAgents(config, config.redisUrl === undefined);
   const redact = await redactorOf(config, agents);
   return withConnection(cli, { create: true, redactorOf: redact }, async (connection) => {
     const { client } = connection;

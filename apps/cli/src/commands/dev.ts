@@ -97,7 +97,7 @@ async function dev(cli: Cli, options: DevOptions): Promise<ExitCode | undefined>
 }
 
 async function agentsOf({ config }: Cli): Promise<AgentRegistry> {
-  const agents = await localAgents(config);
+  const agents = await localAgents(config, true);
   if (agents) return agents;
   throw new DroverError(
     "INVALID_AGENT",

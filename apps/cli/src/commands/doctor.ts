@@ -38,7 +38,7 @@ async function doctor(cli: Cli): Promise<ExitCode> {
 
 async function lookAtAgents({ config }: Cli): Promise<[AgentRegistry | null, Finding[]]> {
   try {
-    return [await localAgents(config), []];
+    return [await localAgents(config, config.redisUrl === undefined), []];
   } catch (error) {
     if (!isDroverError(error)) throw error;
     return [null, [wrong("agents", `${error.code}: ${error.message}`, "docs/errors.md says more.")]];

@@ -86,7 +86,7 @@ export function add(program: Command): void {
 async function run(cli: Cli, agent: string, options: RunOptions): Promise<ExitCode | undefined> {
   const { config, out } = cli;
   const request = await requestOf(agent, options, config.cwd);
-  const agents = await localAgents(config);
+  const agents = await localAgents(config, config.redisUrl === undefined);
   const redact = await redactorOf(config, agents);
   return withConnection(cli, { create: true, redactorOf: redact }, async (connection) => {
     await assertKnown(agent, agents, connection.client);

@@ -16,7 +16,6 @@ const loaded = (policy: Policy, more: object = {}, fleet?: object) =>
   loadDefinition(
     defineAgent({ name: "clerk", model: "offline:receipts", tools: [pay], policy, ...more }),
     {},
-    undefined,
     fleet && fleetPolicyOf(fleet, "fleet.json"),
   );
 

@@ -216,7 +216,7 @@ it("a run obeys it", async () => {
     .respondWithTools([{ name: "look", args: {}, id: "1" }])
     .respond(new AIMessage("never"));
   const fleet = fleetPolicyOf({ ceilings: { modelCalls: { run: 1 } } }, "fleet.json");
-  const agent = await loadDefinition(agentWith({ modelCalls: { run: 50 } }, { model }), {}, undefined, fleet);
+  const agent = await loadDefinition(agentWith({ modelCalls: { run: 50 } }, { model }), {}, fleet);
   expect(agent.recursionLimit).toBe(4);
   const activation = activationOf({ agent: "clerk" });
   expect(await execute(agent, activation, servicesInMemory())).toMatchObject({ endedBy: "model_call_limit" });
@@ -232,7 +232,7 @@ describe("a run obeys its times", () => {
     const model = fakeModel().respondWithTools([{ name: "slow", args: {}, id: "1" }]);
     const fleet = fleetPolicyOf({ ceilings: { timeLimits: ceiling } }, "fleet.json");
     const definition = agentWith({ timeLimits: own }, { model, tools: [slow] });
-    const agent = await loadDefinition(definition, {}, undefined, fleet);
+    const agent = await loadDefinition(definition, {}, fleet);
     const outcome = await execute(agent, activationOf({ agent: "clerk" }), servicesInMemory());
     return outcome.kind === "timed_out" ? outcome.error.code : outcome.kind;
   };

@@ -147,6 +147,14 @@ describe("what is refused, and what it says", () => {
   });
 });
 
+it("describes agents without a provider's key where nothing is to be built", async () => {
+  const agent = define(`{ name: "clerk", model: "openai:gpt-5-mini", policy: { modelCalls: { run: 3 } } }`);
+  const root = project({ graphs: { clerk: "./a.mjs:agent" } }, { "a.mjs": agent });
+  const clerk = (await loadAgents({ root, env: {}, build: false })).get("clerk");
+  expect(clerk.definition?.policy.modelCalls).toMatchObject({ run: 3 });
+  await expect(clerk.compile()).rejects.toMatchObject({ code: "MISSING_API_KEY" });
+});
+
 it("finds keys that stand twice, wherever they stand", () => {
   expect(duplicateKey('{"a": [{"b": 1}, {"b": 1, "c": "\\"a\\": {"}], "b": 2}')).toBeUndefined();
   expect(duplicateKey('{"a": {"b": 1, "c": {}, "b": 2}}')).toBe("a.b");

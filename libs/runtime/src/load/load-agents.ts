@@ -13,6 +13,11 @@ export interface LoadOptions {
   env: Environment;
   /** The fleet's policy, a JSON file; a relative path begins at `root`. */
   fleetPolicy?: string | undefined;
+  /**
+   * Default true. False leaves building an agent of `defineAgent` to its first run: who only describes agents and
+   * checks answers to them needs no provider's key.
+   */
+  build?: boolean | undefined;
 }
 
 export interface AgentRegistry {
@@ -24,24 +29,30 @@ export interface AgentRegistry {
 }
 
 /**
- * Loads and builds every agent that `langgraph.json` names. Strict: whatever is wrong is refused here, with the file
+ * Loads, and by default builds, every agent that `langgraph.json` names. Strict: whatever is wrong is refused here, with the file
  * and the path of the key, and not when a run needs it.
  * @throws DroverError INVALID_AGENT, INVALID_POLICY, UNKNOWN_MODEL_PROVIDER, MISSING_API_KEY
  */
-export async function loadAgents({ root, env, fleetPolicy }: LoadOptions): Promise<AgentRegistry> {
+export async function loadAgents({
+  root,
+  env,
+  fleetPolicy,
+  build = true,
+}: LoadOptions): Promise<AgentRegistry> {
   const fleet = fleetPolicy === undefined ? undefined : await readFleetPolicy(resolve(root, fleetPolicy));
   const config = await readConfigFile(root, env);
   const agents: LoadedAgent[] = [];
   for (const entry of config.graphs) {
     const where = `${config.path}: graphs.${entry.name}`;
     const exported = await importExport(root, entry, where);
-    agents.push(
-      await toLoadedAgent(exported, { root, entry, where, env: config.env, fleet }).catch(
-        (error: unknown) => {
-          throw atPlace(error, where, "the agent could not be built");
-        },
-      ),
-    );
+    const origin = { root, entry, where, env: config.env, fleet };
+    try {
+      const agent = await toLoadedAgent(exported, origin);
+      if (build) await agent.compile();
+      agents.push(agent);
+    } catch (error) {
+      throw atPlace(error, where, "the agent could not be built");
+    }
   }
   return registryOf(agents, fleet?.concurrency);
 }

@@ -32,7 +32,7 @@ export interface LoadedAgent {
   /** Supersteps of one activation; undefined leaves it to the graph. */
   readonly recursionLimit: number | undefined;
   /**
-   * The graph, built once for this process; what belongs to one run reaches it through the run's config. Only a
+   * The graph, built once for this process (a failure stays one); throws MISSING_API_KEY and its kind; what belongs to one run reaches it through the run's config. Only a
    * function that takes LangGraph's config is asked again, with the config of each activation.
    */
   compile(config?: Record<string, unknown>): Promise<CompiledGraph>;
@@ -55,7 +55,7 @@ interface Origin {
 
 type GraphFunction = (config?: Record<string, unknown>) => unknown;
 
-/** Throws INVALID_AGENT for what is no agent, and whatever building it throws. */
+/** Throws INVALID_AGENT for what is no agent. */
 export async function toLoadedAgent(exported: unknown, origin: Origin): Promise<LoadedAgent> {
   const { entry } = origin;
   const value =
@@ -67,7 +67,7 @@ export async function toLoadedAgent(exported: unknown, origin: Origin): Promise<
         `the definition is named '${value.name}'; give it and its key in langgraph.json one name.`,
       );
     }
-    return loadDefinition(value, origin.env, entry.description, origin.fleet);
+    return fromDefinition(value, origin.env, entry.description, origin.fleet);
   }
   const graph = graphOf(value);
   const perRun = typeof exported === "function" && exported.length > 0;
@@ -85,15 +85,26 @@ export async function toLoadedAgent(exported: unknown, origin: Origin): Promise<
   };
 }
 
-/** The agent of a definition, without a file. Throws MISSING_API_KEY and its kind. */
+/** The agent of a definition, without a file, built. Throws MISSING_API_KEY and its kind. */
 export async function loadDefinition(
+  given: AgentDefinition,
+  env: Environment,
+  fleet?: FleetPolicy,
+): Promise<LoadedAgent> {
+  const agent = fromDefinition(given, env, undefined, fleet);
+  await agent.compile();
+  return agent;
+}
+
+function fromDefinition(
   given: AgentDefinition,
   env: Environment,
   description?: string,
   fleet?: FleetPolicy,
-): Promise<LoadedAgent> {
+): LoadedAgent {
   const definition = fleet ? withFleetPolicy(given, fleet) : given;
-  const graph = buildAgent(definition, await resolveModels(definition, env));
+  let graph: Promise<CompiledGraph> | undefined;
+  const build = async () => buildAgent(definition, await resolveModels(definition, env));
   return {
     name: definition.name,
     version: definition.version,
@@ -103,7 +114,10 @@ export async function loadDefinition(
     people: definition.policy,
     times: definition.policy.timeLimits ?? {},
     recursionLimit: recursionLimitOf(definition),
-    compile: async () => graph,
+    compile: () => {
+      graph ??= build();
+      return graph;
+    },
   };
 }
 
