@@ -1,5 +1,5 @@
 -- Brings the indexes and the batches up to transitions; one that was seen before, or is older than what the
--- indexes know, changes nothing but what is due and where an approval's run is found.
+-- indexes know, changes nothing but what is due, where an approval's run is found, and which are closed.
 -- KEYS base: every name begins with it, and all share one slot
 -- ARGV retention of runs and of batches in seconds, JSON list of {id, member (tenant/thread/run), tenant, version, status, final,
 --      worker, seq, batch, created, at, usage (eight numbers as text), deadline, due (a member) and due_at (ms at which
@@ -146,6 +146,11 @@ local function settle_shares(t)
   return record.w ~= nil
 end
 
+-- The newest transition by which an approval was raised.
+local function raised_at(record, id)
+  return tonumber(redis.call('HGET', record, 'a:' .. id) or '0')
+end
+
 local function apply(t)
   local record = base .. 'run:' .. t.id
   local known = redis.call('HMGET', record, 'v', 's', 'w', 'u', 'q')
@@ -154,7 +159,15 @@ local function apply(t)
   local approvals = base .. 'approvals:' .. t.tenant
   for _, id in ipairs(t.raised or {}) do
     redis.call('HSET', approvals .. ':runs', id, t.member)
-    redis.call('HSET', record, 'a:' .. id, '1')
+    if raised_at(record, id) < t.version then redis.call('HSET', record, 'a:' .. id, t.version) end
+  end
+  -- What was asked before and is closed stays closed, also where the run has gone on meanwhile.
+  for _, id in ipairs(t.closed or {}) do
+    if raised_at(record, id) < t.version then
+      redis.call('ZREM', approvals, id)
+      redis.call('ZREM', base .. 'approvals-waiting', t.member .. '/' .. id)
+      redis.call('ZREM', base .. 'approvals-expiring', t.member .. '/' .. id)
+    end
   end
   if known[1] and tonumber(known[1]) >= t.version then return false end
   local fields = {'v', t.version, 's', t.status, 'm', t.member, 'w', t.worker or '', 'q', t.seq}
@@ -170,11 +183,6 @@ local function apply(t)
     redis.call('ZADD', base .. 'approvals-waiting', t.at, t.member .. '/' .. id)
   end
   for id, at in pairs(t.expires or {}) do redis.call('ZADD', base .. 'approvals-expiring', at, t.member .. '/' .. id) end
-  for _, id in ipairs(t.closed or {}) do
-    redis.call('ZREM', approvals, id)
-    redis.call('ZREM', base .. 'approvals-waiting', t.member .. '/' .. id)
-    redis.call('ZREM', base .. 'approvals-expiring', t.member .. '/' .. id)
-  end
   if t.batch then count_in_batch(base .. 'batch:' .. t.batch, t, known[2], known[4]) end
   return true
 end

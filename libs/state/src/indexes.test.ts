@@ -14,10 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The transitions of a batch of three runs: one succeeds after a retry, one waits for a human, one is cancelled. */
+/**
+ * The transitions of a batch of four runs: one succeeds after a retry, one waits for a human, one is cancelled, one was
+ * answered, and asks again.
+ */
 async function history(state: State): Promise<Transition[]> {
   const all: (Transition | null)[] = [];
-  for (const id of ["a", "b", "c"]) {
+  for (const id of ["a", "b", "c", "d"]) {
     const accepted = request({ batchId: "batch" });
     const admitted = await state.runs.admit(ref(id, id), accepted, encodePayload(accepted), id);
     all.push(admitted.transition);
@@ -31,12 +34,20 @@ async function history(state: State): Promise<Transition[]> {
   const again = { what: "again", kind: "retry", delayMs: 0, error: null, spendsAttempt: true } as const;
   all.push(await state.runs.settle(await claim("a"), usage, again));
   all.push(await state.runs.settle(await claim("a", 2), usage, success));
-  const approvals = [
-    { approvalId: "x", title: "post", question: { interruptId: "x", actions: null, value: null } },
-  ];
-  all.push(
-    await state.runs.settle(await claim("b"), usage, { what: "interrupted", checkpointId: "c", approvals }),
-  );
+  const interrupted = (...ids: string[]) => ({
+    ...{ what: "interrupted" as const, checkpointId: "c" },
+    approvals: ids.map((id) => ({
+      ...{ approvalId: id, title: "post" },
+      question: { interruptId: id, actions: null, value: null },
+    })),
+  });
+  all.push(await state.runs.settle(await claim("b"), usage, interrupted("x")));
+  all.push(await state.runs.settle(await claim("d"), noUsage(), interrupted("y", "z")));
+  for (const id of ["y", "z"])
+    all.push(
+      await state.runs.resume(ref("d", "d"), id, { interruptId: id, value: 1, answer: { value: 1 } }),
+    );
+  all.push(await state.runs.settle(await claim("d", 2), noUsage(), interrupted("last")));
   all.push((await state.runs.cancel(ref("c", "c"), { code: "CANCELLED", message: "no" })).transition);
   return all.filter((t): t is Transition => t !== null);
 }
@@ -51,9 +62,10 @@ async function picture(state: State): Promise<unknown> {
       RUN_STATUSES.map((status) => state.indexes.list({ tenant: "default", status, limit: 9 })),
     ),
     all: (await state.indexes.list({ tenant: "default", limit: 9 })).sort(),
+    approvals: await state.redis.zrange(state.keys.index("approvals:default"), 0, "-1"),
     claims: await state.redis.smembers(state.keys.index("claims:w")),
     figures: await figuresOf(state),
-    versions: await Promise.all(["a", "b", "c"].map((id) => state.indexes.version(id))),
+    versions: await Promise.all(["a", "b", "c", "d"].map((id) => state.indexes.version(id))),
   };
 }
 
@@ -72,11 +84,12 @@ describe("the indexes", () => {
     const expected = await picture(inOrder);
     expect(expected).toMatchObject({
       batch: {
-        total: 3,
-        counts: { success: 1, interrupted: 1, cancelled: 1, pending: 0, running: 0 },
+        total: 4,
+        counts: { success: 1, interrupted: 2, cancelled: 1, pending: 0, running: 0 },
         usage: { modelCalls: 6, inputTokens: 300 },
       },
-      figures: { runs: { success: 1, interrupted: 1, cancelled: 1, pending: 0 }, approvals: 1, deadRuns: 0 },
+      approvals: expect.arrayContaining(["x", "last"]),
+      figures: { runs: { success: 1, interrupted: 2, cancelled: 1, pending: 0 }, approvals: 2, deadRuns: 0 },
     });
     let n = 0;
     const orders = fc.shuffledSubarray(
@@ -110,7 +123,7 @@ describe("the indexes", () => {
     await state.indexes.apply([...transitions, ...transitions]);
     expect(news).toEqual(transitions.map((t) => `${t.runId}${t.version}`));
     await Promise.all([state.indexes.forget("a"), state.indexes.forget("a")]);
-    expect(await figuresOf(state)).toMatchObject({ runs: { success: 0, interrupted: 1 } });
+    expect(await figuresOf(state)).toMatchObject({ runs: { success: 0, interrupted: 2 } });
     source.close();
   });
 
