@@ -164,15 +164,24 @@ describe("openAIModerationMiddleware", () => {
     const call = { toolCalls: [{ name: "search", args: { text: "a bad result" } }] };
     expect((await stage.run("moderation_tools", { script: [call, ...fine] })).output).toBe("No: hate");
   });
-  proves("moderationModel", async (stage) => {
-    await stage.run("moderation_model", { script: fine });
-    expect(stage.moderations()).toContain("text-moderation-stable");
-  });
+  for (const [model, agent] of [
+    ["omni-moderation-latest", "omni_moderation_latest"],
+    ["omni-moderation-2024-09-26", "omni_moderation_2024"],
+    ["text-moderation-latest", "text_moderation_latest"],
+    ["text-moderation-stable", "text_moderation_stable"],
+  ] as const) {
+    proves(`moderationModel: ${model}`, async (stage) => {
+      await stage.run(agent, { script: fine });
+      expect(new Set(stage.moderations())).toEqual(new Set([model]));
+    });
+  }
 });
 
 describe("providerToolSearchMiddleware", () => {
   proves("searchableTools", async (stage) => {
     await stage.run("tool_search", { script: fine });
-    expect(sent(stage)).toContain('"defer_loading":true');
+    const tools = stage.requests()[0]?.body.tools as { name: string; defer_loading?: boolean }[];
+    expect(tools.filter((tool) => tool.defer_loading).map(({ name }) => name)).toEqual(["pay"]);
+    expect(tools.map(({ name }) => name)).toContainEqual(expect.stringMatching(/^tool_search/));
   });
 });

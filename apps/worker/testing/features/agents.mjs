@@ -98,7 +98,7 @@ export const model_constant = ofPolicy("model_constant", {
   modelRetry: { maxRetries: 3, initialDelayMs: 150, backoffFactor: 0, jitter: false },
 });
 export const model_jitter = ofPolicy("model_jitter", {
-  modelRetry: { maxRetries: 8, initialDelayMs: 100, backoffFactor: 1 },
+  modelRetry: { maxRetries: 20, initialDelayMs: 300, backoffFactor: 1, jitter: true },
 });
 export const model_continue = ofPolicy("model_continue", { modelRetry: { ...quick, onFailure: "continue" } });
 export const model_on_failure = ofPolicy("model_on_failure", {
@@ -130,11 +130,11 @@ export const tool_constant = toolRetry("tool_constant", {
   maxRetries: 3,
   initialDelayMs: 150,
   backoffFactor: 0,
-  maxDelayMs: 500,
+  maxDelayMs: 5000,
 });
 export const tool_jitter = toolRetry("tool_jitter", {
-  maxRetries: 8,
-  initialDelayMs: 100,
+  maxRetries: 3,
+  initialDelayMs: 200,
   backoffFactor: 1,
   maxDelayMs: 500,
   jitter: true,
@@ -199,7 +199,7 @@ export const sum_overflow = summary("sum_overflow", {});
 
 const editing = (name, config, more = {}) =>
   agent(name, {
-    middleware: [contextEditingMiddleware({ edits: [new ClearToolUsesEdit(config)], ...more })],
+    middleware: isOn && [contextEditingMiddleware({ edits: [new ClearToolUsesEdit(config)], ...more })],
   });
 export const edit_messages = editing("edit_messages", { trigger: { messages: 4 }, keep: { messages: 1 } });
 export const edit_tokens = editing("edit_tokens", { trigger: { tokens: 80 }, keep: { tokens: 70 } });
@@ -314,7 +314,11 @@ export const moderation_tools = moderated("moderation_tools", {
   checkOutput: false,
   checkToolResults: true,
 });
-export const moderation_model = moderated("moderation_model", { moderationModel: "text-moderation-stable" });
+const moderatedBy = (name, moderationModel) => moderated(name, { moderationModel });
+export const omni_moderation_latest = moderatedBy("omni_moderation_latest", "omni-moderation-latest");
+export const omni_moderation_2024 = moderatedBy("omni_moderation_2024", "omni-moderation-2024-09-26");
+export const text_moderation_latest = moderatedBy("text_moderation_latest", "text-moderation-latest");
+export const text_moderation_stable = moderatedBy("text_moderation_stable", "text-moderation-stable");
 
 // PII
 const pii = (name, rule) => ofPolicy(name, { pii: [{ applyToInput: true, ...rule }] });
@@ -345,12 +349,15 @@ export const pii_function = pii("pii_function", {
 });
 
 // One's own
+const own = {
+  name: "own",
+  stateSchema: z.object({ seen: z.number().default(0) }),
+  contextSchema: z.object({ most: z.number().default(2) }),
+};
 export const own_hooks = agent("own_hooks", {
   middleware: [
     createMiddleware({
-      name: "own",
-      stateSchema: z.object({ seen: z.number().default(0) }),
-      contextSchema: z.object({ most: z.number().default(2) }),
+      ...own,
       beforeAgent: () => note({ hook: "beforeAgent" }),
       beforeModel: {
         canJumpTo: ["end"],
@@ -374,4 +381,5 @@ export const own_hooks = agent("own_hooks", {
       afterAgent: () => note({ hook: "afterAgent" }),
     }),
   ],
+  without: [createMiddleware(own)],
 });
