@@ -44,9 +44,7 @@ async function history(state: State): Promise<Transition[]> {
   all.push(await state.runs.settle(await claim("b"), usage, interrupted("x")));
   all.push(await state.runs.settle(await claim("d"), noUsage(), interrupted("y", "z")));
   for (const id of ["y", "z"])
-    all.push(
-      await state.runs.resume(ref("d", "d"), id, { interruptId: id, value: 1, answer: { value: 1 } }),
-    );
+    all.push(await state.runs.resume(ref("d", "d"), id, { interruptId: id, value: 1, answer: { value: 1 } }));
   all.push(await state.runs.settle(await claim("d", 2), noUsage(), interrupted("last")));
   all.push((await state.runs.cancel(ref("c", "c"), { code: "CANCELLED", message: "no" })).transition);
   return all.filter((t): t is Transition => t !== null);
