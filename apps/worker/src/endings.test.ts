@@ -56,6 +56,16 @@ describe("how a run ends", () => {
     expect(worker.process.exitCode).toBeNull();
   });
 
+  it("a tool that throws in an agent whose events a node follows: the run's error, and its worker is well", async () => {
+    expect(await run("following", { id: "x" })).toMatchObject({
+      status: "error",
+      crashes: 0,
+      error: { code: "AGENT_ERROR", message: expect.stringContaining("this tool is broken") },
+    });
+    expect((await run("stepper", { id: "y" })).status).toBe("success");
+    expect(worker.process.exitCode).toBeNull();
+  });
+
   it("a deadline that passes while it runs", async () => {
     const started = Date.now();
     const ended = await run("stepper", { id: "x", ms: 10_000 }, { deadlineMs: 300 });

@@ -43,6 +43,29 @@ describe("humanInTheLoopMiddleware", () => {
     expect(JSON.stringify(stage.requests().at(-1)?.messages)).toContain("Wrong cost centre.");
     expect(stage.effects().map(({ tool }) => tool)).toEqual(["search"]);
   });
+  proves("each call has its own outcome", async (stage) => {
+    const calls = [5, 6, 7].map((n) => ({ name: "pay", args: { n } }));
+    const script = [{ toolCalls: [...calls, { name: "search", args: {} }] }, { text: "done" }];
+    const run = await stage.run("approve_all", { script });
+    const edited = { type: "edit", editedAction: { name: "pay", args: { n: 70 } } };
+    await stage.decide(run, [{ type: "approve" }, { type: "reject", message: "Not this." }, edited]);
+    expect(
+      stage
+        .effects()
+        .map(({ tool, n }) => `${tool} ${n}`)
+        .sort(),
+    ).toEqual(["pay 5", "pay 70", "search 0"]);
+    const answers = stage
+      .requests()
+      .at(-1)
+      ?.messages.filter(({ role }) => role === "tool");
+    expect(answers?.map(({ text }) => text.slice(0, 9)).sort()).toEqual([
+      "Not this.",
+      "pay says ",
+      "pay says ",
+      "search sa",
+    ]);
+  });
   proves("argsSchema: edited arguments fit the tool's own schema", async (stage) => {
     const run = await stage.run("approve_all", { script: pay(5) });
     const edited = (n: unknown) => [{ type: "edit", editedAction: { name: "pay", args: { n } } }];

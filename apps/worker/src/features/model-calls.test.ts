@@ -43,9 +43,32 @@ describe("modelFallbackMiddleware", () => {
       "gpt-4.1",
     ]);
   });
+  proves("each model has its retries; when all have failed, the last error ends the run", async (stage) => {
+    const script = ({ api }: { api: string }) => ({ status: api === "anthropic-messages" ? 529 : 503 });
+    const run = await stage.run("fallback_retries", { script });
+    expect(run).toMatchObject({
+      status: "error",
+      error: { code: "MODEL_ERROR", message: expect.stringContaining("529") },
+    });
+    const [first, second] = ["gpt-4o-mini", "claude-haiku-4-5"];
+    expect(stage.requests().map(({ model }) => model)).toEqual([first, first, second, second]);
+  });
 });
 
 describe("modelRetryMiddleware", () => {
+  proves("a streamed try that failed is told from the next by its message's id", async (stage) => {
+    const cutOff = { text: "Hello world", breakStreamAfter: 2 };
+    const run = await stage.run("model_retries", {
+      script: [cutOff, { text: "Hello world" }],
+      streamMode: ["messages"],
+    });
+    const said = new Map<string, string>();
+    for (const event of (await stage.events(run)) as { type: string; messageId: string; text: string }[]) {
+      if (event.type !== "messages") continue;
+      said.set(event.messageId, (said.get(event.messageId) ?? "") + event.text);
+    }
+    expect([...said.values()]).toEqual(["Hello wo", "Hello world"]);
+  });
   proves("maxRetries", async (stage) => {
     const run = await stage.run("model_retries", { script: [busy, busy, busy, busy, { text: "fifth" }] });
     expect(run.output).toBe("fifth");

@@ -33,7 +33,9 @@ describe("toolCallLimitMiddleware", () => {
   });
   proves("threadLimit", async (stage) => {
     for (let i = 0; i < 3; i += 1) {
-      await stage.run("tool_thread_limit", { script: [turn(call("search")), done], thread: "t" });
+      const run = await stage.run("tool_thread_limit", { script: [turn(call("search")), done], thread: "t" });
+      // Also where its every call was blocked, the model gets to answer.
+      expect(run).toMatchObject({ output: "done", endedBy: "completed" });
     }
     expect(made(stage)).toHaveLength(2);
   });
@@ -64,10 +66,14 @@ describe("toolCallLimitMiddleware", () => {
   });
   proves("exitBehavior: error", async (stage) => {
     const run = await stage.run("tool_limit_error", {
-      script: [turn(call("search")), turn(call("search")), done],
+      script: [turn(call("search"), call("pay")), done],
+      thread: "t",
     });
     expect(run).toMatchObject({ status: "error", error: { code: "TOOL_CALL_LIMIT" } });
     expect(made(stage)).toHaveLength(1);
+    // No call is left without an answer: the next run of the thread has a valid history.
+    await stage.run("tool_limit_error", { script: [done], thread: "t" });
+    expect(told(stage)).toHaveLength(2);
   });
 });
 

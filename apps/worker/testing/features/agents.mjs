@@ -84,6 +84,10 @@ export const fallback = agent("fallback", {
   policy: { modelRetry: { maxRetries: 0 } },
   fallbacks: [CLAUDE, "openai:gpt-4.1"],
 });
+export const fallback_retries = agent("fallback_retries", {
+  policy: { modelRetry: { ...quick, maxRetries: 1 } },
+  fallbacks: [CLAUDE],
+});
 export const model_retries = ofPolicy("model_retries", { modelRetry: { ...quick, maxRetries: 4 } });
 export const model_retry_on = ofPolicy("model_retry_on", {
   modelRetry: { ...quick, retryOn: (error) => error.status === 400 },

@@ -2,8 +2,9 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { defineAgent, registerOfflineRules } from "@drover/runtime";
+import { fakeModel } from "@langchain/core/testing";
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
-import { tool } from "langchain";
+import { createAgent, createMiddleware, tool } from "langchain";
 import { z } from "zod";
 
 const note = (line) =>
@@ -58,6 +59,26 @@ export const forgetful = new StateGraph(State)
   })
   .addEdge(START, "forgets")
   .addEdge("forgets", END)
+  .compile();
+
+const passing = createMiddleware({ name: "passing", wrapToolCall: (request, handler) => handler(request) });
+
+/** Follows the events of an agent whose tool throws. */
+export const following = new StateGraph(State)
+  .addNode("follows", async () => {
+    const fails = tool(
+      () => {
+        throw new Error("this tool is broken");
+      },
+      { name: "fails", description: "Fails.", schema: z.object({}) },
+    );
+    const model = fakeModel().respondWithTools([{ name: "fails", args: {}, id: "c" }]);
+    const inner = createAgent({ model, tools: [fails], middleware: [passing] });
+    for await (const _ of await inner.streamEvents({ messages: ["go"] }, { version: "v3" }));
+    return { steps: ["followed"] };
+  })
+  .addEdge(START, "follows")
+  .addEdge("follows", END)
   .compile();
 
 /** Asks two questions one after the other and gives both answers. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { execute } from "../execute/execute.js";
 import { activationOf, agentOf, servicesInMemory } from "../fixture/in-memory.js";
-import { type ProviderServer, startProviderServer } from "../testing/index.js";
+import { type ProviderReply, type ProviderServer, startProviderServer } from "../testing/index.js";
 
 /** Over real HTTP: what reaches a provider, in which order, and what becomes of the run. */
 let server: ProviderServer;
@@ -24,6 +24,11 @@ const add = tool(({ a, b }) => String(a + b), {
   description: "Adds",
   schema: z.object({ a: z.number(), b: z.number() }),
 });
+/** Another layer that wraps model calls: LangChain puts what is thrown inside of it into an error of its own. */
+const wrapper = createMiddleware({
+  name: "wrapper",
+  wrapModelCall: (request, handler) => handler(request),
+}) as AgentMiddleware;
 const callAdd = { toolCalls: [{ name: "add", args: { a: 1, b: 2 } }] };
 
 describe("retry and fallback", () => {
@@ -53,30 +58,40 @@ describe("retry and fallback", () => {
     expect(outcome).toMatchObject({ kind: "completed", output: "from the fallback" });
   });
 
-  it.each([400, 401, 403])("%i is not tried again", async (status) => {
-    server.use([{ status }, { text: "never" }]);
-    const agent = await agentOf({ model: OPENAI, policy: { modelRetry: fast } }, server.env);
-    expect(await execute(agent, activationOf(), servicesInMemory())).toMatchObject({
-      kind: "failed",
-      retryable: false,
-    });
+  const tried = async (reply: ProviderReply) => {
+    server.use([reply, { text: "hello" }]);
+    const agent = await agentOf(
+      { model: OPENAI, middleware: [wrapper], policy: { modelRetry: fast } },
+      server.env,
+    );
+    return execute(agent, activationOf(), servicesInMemory());
+  };
+
+  it.each([
+    ["400", { status: 400 }],
+    ["401", { status: 401 }],
+    ["403", { status: 403 }],
+    ["a context that is too long", { status: 400, errorType: "context_length_exceeded" }],
+  ])("%s is not tried again, and fails the run", async (_, reply) => {
+    expect(await tried(reply)).toMatchObject({ kind: "failed", retryable: false });
     expect(server.requests).toHaveLength(1);
   });
 
-  it.each([408, 409, 429, 500, 503])("%i is tried again", async (status) => {
-    server.use([{ status }, { text: "hello" }]);
-    const agent = await agentOf({ model: OPENAI, policy: { modelRetry: fast } }, server.env);
-    expect(await execute(agent, activationOf(), servicesInMemory())).toMatchObject({ output: "hello" });
+  it.each([
+    ["408", { status: 408 }],
+    ["409", { status: 409 }],
+    ["429", { status: 429 }],
+    ["500", { status: 500 }],
+    ["503", { status: 503 }],
+    ["a connection that is torn down", { text: "hel", breakStreamAfter: 0 }],
+  ])("%s is tried again", async (_, reply) => {
+    expect(await tried(reply)).toMatchObject({ output: "hello" });
     expect(server.requests).toHaveLength(2);
   });
 
-  it("also inside of a middleware that wraps what it throws", async () => {
+  it("retryOn sees the cause inside of what a middleware wrapped it in", async () => {
     server.use([{ status: 401 }, { status: 401 }]);
     const seen: unknown[] = [];
-    const wrapper = createMiddleware({
-      name: "wrapper",
-      wrapModelCall: (request, handler) => handler(request),
-    }) as AgentMiddleware;
     const agent = await agentOf(
       {
         model: OPENAI,
@@ -101,7 +116,7 @@ describe("retry and fallback", () => {
   it("waits as long as the provider asks, and leaves longer waits to the run's own retry", async () => {
     server.use([{ status: 429, retryAfter: 1 }, { text: "hello" }]);
     const policy = { modelRetry: { initialDelayMs: 1, maxDelayMs: 2000, jitter: false } };
-    const agent = await agentOf({ model: OPENAI, policy }, server.env);
+    const agent = await agentOf({ model: OPENAI, middleware: [wrapper], policy }, server.env);
     expect(await execute(agent, activationOf(), servicesInMemory())).toMatchObject({ output: "hello" });
     const [first, second] = server.requests;
     expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
@@ -314,18 +329,4 @@ it("the model sees redacted messages, and its answer is redacted before it is ke
   const services = servicesInMemory({ redactor });
   const outcome = await execute(await agentOf({ model }), activationOf({ input: "my secret" }), services);
   expect(outcome).toMatchObject({ output: "[hidden]: my [hidden]" });
-});
-
-it("a streamed try that failed has another message id than the one that counts", async () => {
-  server.use([{ text: "Hello wor", breakStreamAfter: 2 }, { text: "Hello world" }]);
-  const services = servicesInMemory();
-  const agent = await agentOf({ model: OPENAI, policy: { modelRetry: fast } }, server.env);
-  await execute(agent, activationOf({ streamMode: ["messages"] }), services);
-  const texts = new Map<string, string>();
-  for (const event of services.events) {
-    if (event.type !== "messages") continue;
-    texts.set(event.messageId, (texts.get(event.messageId) ?? "") + event.text);
-  }
-  expect([...texts.values()].at(-1)).toBe("Hello world");
-  expect(server.requests).toHaveLength(2);
 });
