@@ -5,6 +5,7 @@ import { createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { toolsFolder } from "../setup/prometheus.mjs";
 import { which } from "../setup/system.mjs";
+import { quickened } from "./quickened.mjs";
 
 const WORKERS = 2;
 
@@ -48,6 +49,7 @@ export async function startArena(root) {
   for (const i of ports.keys()) startWorker(i);
   const metrics = ports.map((port) => `http://127.0.0.1:${port}/metrics`);
   await Promise.all(metrics.map((url) => untilAnswered(url.replace("metrics", "readyz"))));
+  await untilTold(metrics);
   const watch = await startPrometheus(root, folder, ports);
 
   return {
@@ -101,15 +103,8 @@ async function startPrometheus(root, folder, ports) {
     response.end();
   });
   await new Promise((resolve) => told.listen(0, "127.0.0.1", resolve));
-  const quick = (text) =>
-    text
-      .replace(/for: (\d+)m/g, (_, m) => `for: ${3 * m}s`)
-      .replace(/(scrape|evaluation)_interval: 15s/g, "$1_interval: 2s");
-  const read = (name) => quick(readFileSync(join(root, "infra/prometheus", name), "utf8"));
-  // Windows shrink with the rest, but not below what rates need.
-  const windows = (text) =>
-    text.replace(/\[(\d+)m(:1m)?\]/g, (_, m, sub) => `[${Math.max(15, 3 * m)}s${sub ? ":1s" : ""}]`);
-  writeFileSync(join(folder, "alerts.yml"), windows(read("alerts.yml")).replace("[1h]", "[120s]"));
+  const read = (name) => quickened(readFileSync(join(root, "infra/prometheus", name), "utf8"));
+  writeFileSync(join(folder, "alerts.yml"), read("alerts.yml"));
   writeFileSync(
     join(folder, "prometheus.yml"),
     read("prometheus.yml")
@@ -162,6 +157,16 @@ async function untilAnswered(url) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`${url} does not answer`);
+}
+
+/** Until one of the workers tells of the fleet: before that, nobody can know that there are any. */
+async function untilTold(metrics) {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const texts = await Promise.all(metrics.map(async (url) => (await fetch(url)).text()));
+    if (texts.some((text) => /^drover_workers 2$/m.test(text))) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error("No worker tells of the fleet");
 }
 
 async function freePort() {

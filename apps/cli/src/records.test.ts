@@ -59,6 +59,33 @@ it("writes all of a long list into a pipe that is read slowly", { timeout: 60_00
   expect([code, values().length]).toEqual([0, 300]);
 });
 
+describe("runs list", { timeout: 60_000 }, () => {
+  it("says how many more there are, also where its output goes on as JSON", async () => {
+    const requests = Array.from({ length: 25 }, (_, i) => ({
+      agent: i < 23 ? "many" : "few",
+      input: `${i}`,
+      delayMs: 600_000,
+    }));
+    await client.enqueueMany(requests);
+    const part = await call("runs", "list", "--agent", "many", "--json");
+    expect([part.values().length, part.stderr]).toEqual([20, "… and 3 more: --limit shows them.\n"]);
+    const all = await call("runs", "list", "--agent", "many", "--limit", "23", "--json");
+    expect([all.values().length, all.stderr]).toEqual([23, ""]);
+  });
+
+  it("finds the runs that another worker took over, whatever became of them", async () => {
+    const { state, queue } = client;
+    const run = await client.enqueueRun({ agent: "clerk", threadId: "taken", input: "x" });
+    const claimed = await state.runs.claim(run, 1, "gone", { clerk: "1" });
+    if (claimed.what !== "claimed") throw new Error(claimed.what);
+    const { transitions } = await state.runs.takeover(run, "gone", true);
+    await publish(state, queue, [claimed.transition, ...transitions]);
+    const { values } = await call("runs", "list", "--taken-over", "--json");
+    expect(values()).toMatchObject([{ runId: run.runId, crashes: 1 }]);
+    expect((await call("runs", "show", run.runId)).stdout).toContain("its worker died or stood still 1 time");
+  });
+});
+
 describe("runs export", { timeout: 120_000 }, () => {
   it("writes what ended as JSON lines, and goes on with a file that a kill cut short", async () => {
     const ids = [await finished("t1", "a"), await finished("t2", "b")];

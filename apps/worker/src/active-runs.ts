@@ -9,7 +9,7 @@ export interface ActiveRun {
 
 /** The runs that this process works on, and the way to stop them. */
 export class ActiveRuns {
-  private readonly runs = new Map<string, AbortController>();
+  private readonly runs = new Map<string, { controller: AbortController; agent: string }>();
   /** Claims whose answer is not known yet, by run. */
   private readonly claiming = new Map<string, number>();
   /** Fires when the worker is asked to leave: runs stop at their next step boundary. */
@@ -17,6 +17,13 @@ export class ActiveRuns {
 
   get size(): number {
     return this.runs.size;
+  }
+
+  /** How many runs of each agent are in hand. */
+  byAgent(): Record<string, number> {
+    const counts = new Map<string, number>();
+    for (const { agent } of this.runs.values()) counts.set(agent, (counts.get(agent) ?? 0) + 1);
+    return Object.fromEntries(counts);
   }
 
   /** Whether the run is worked on, or about to be claimed. */
@@ -40,26 +47,26 @@ export class ActiveRuns {
   }
 
   /** Registers a run; `done` must be called at its end, whatever happened. */
-  begin(run: RunRef): ActiveRun {
+  begin(run: RunRef, agent: string): ActiveRun {
     const member = memberOf(run);
     const controller = new AbortController();
-    this.runs.set(member, controller);
+    this.runs.set(member, { controller, agent });
     return {
       signal: controller.signal,
       stop: (reason) => controller.abort(reason),
       done: () => {
-        if (this.runs.get(member) === controller) this.runs.delete(member);
+        if (this.runs.get(member)?.controller === controller) this.runs.delete(member);
       },
     };
   }
 
   /** Stops one run, if it is here. */
   stop(member: string, reason: DroverError): void {
-    this.runs.get(member)?.abort(reason);
+    this.runs.get(member)?.controller.abort(reason);
   }
 
   stopAll(reason: DroverError): void {
-    for (const controller of this.runs.values()) controller.abort(reason);
+    for (const { controller } of this.runs.values()) controller.abort(reason);
   }
 }
 

@@ -20,7 +20,8 @@ export async function claim(context: WorkerContext, pointer: Pointer): Promise<C
       state.runs.claim(pointer, pointer.seq, worker, context.versions, limitedAgents(context, pointer)),
     ]);
     const claimed = first.what === "limited" ? await claimInTurn(context, pointer, worker, first) : first;
-    if (claimed.what === "claimed") return { claimed, active: activeRuns.begin(claimed.lease) };
+    if (claimed.what === "claimed")
+      return { claimed, active: activeRuns.begin(claimed.lease, claimed.activation.agent) };
     answered();
     // A second delivery of a run that this worker has, or is about to have, must not make it forget the first.
     if (claimed.what !== "held" && !activeRuns.has(pointer)) await state.workers.dropClaim(worker, pointer);

@@ -9,7 +9,7 @@ import {
 } from "@drover/queue";
 import { type AgentRegistry, resumeValue, validateAnswer } from "@drover/runtime";
 import type { Redis, State } from "@drover/state";
-import type { Logger, Metrics } from "@drover/telemetry";
+import type { Complaints, Logger, Metrics } from "@drover/telemetry";
 import type { WorkerConfig } from "./config.js";
 
 export interface MessagesOptions {
@@ -22,6 +22,7 @@ export interface MessagesOptions {
   /** One each: a connection that waits must not hold up another. */
   connections: { inbox: Redis; webhooks: Redis };
   logger: Logger;
+  complaints: Complaints;
   metrics: Metrics;
 }
 
@@ -32,13 +33,13 @@ export interface Messages {
 }
 
 export function createMessages(options: MessagesOptions): Messages {
-  const { config, state, connections, logger, metrics } = options;
+  const { config, state, connections, logger, complaints, metrics } = options;
   const context = inboxContext(options);
   const inbox = new Inbox({
     redis: connections.inbox,
     keys: state.keys,
     handle: (body, mayPass) => handleMessage(context, body, mayPass),
-    onError: (error) => logger.warn({ error }, "a message of the inbox waits"),
+    onError: (error) => complaints.say(logger.warn, "a message of the inbox waits", error),
   });
   const webhooks = new Webhooks({
     redis: connections.webhooks,
@@ -47,7 +48,7 @@ export function createMessages(options: MessagesOptions): Messages {
     keys: config.serviceKeys,
     allowPrivate: config.webhooksMayBePrivate,
     onDelivered: (ok) => metrics.inc("drover_webhooks_total", { outcome: ok ? "delivered" : "failed" }),
-    onError: (error) => logger.warn({ error }, "the queue of webhooks"),
+    onError: (error) => complaints.say(logger.warn, "the queue of webhooks", error),
   });
   return {
     start() {
@@ -80,7 +81,7 @@ function inboxContext(options: MessagesOptions): InboxContext {
     hasAgent: (agent) => agentIn(registry, agent) !== undefined,
     redactAll: everyRuleOf([...redactors.values()]),
     onHandled: (type, outcome) => metrics.inc("drover_messages_total", { type, outcome }),
-    onDefect: (error) => logger.error({ error }, "a message of the inbox met a defect"),
+    onDefect: (error) => logger.error({ err: error }, "a message of the inbox met a defect"),
   };
 }
 

@@ -91,6 +91,10 @@ describe("workers of a Redis that has no memory left", () => {
     }
     await admin.config("SET", "maxmemory", "0");
     expect(unhealthy).toEqual([]);
+    const lines = workers.flatMap(({ logs }) => logs).filter(({ level }) => level !== "info");
+    const codes = lines.map(({ err, msg }) => `${msg}: ${(err as { code?: string } | undefined)?.code}`);
+    expect(codes).toContain("the heartbeat failed: REDIS_REFUSED");
+    expect(codes.filter((line) => !/: (REDIS_REFUSED|NO_REDIS)$/.test(line))).toEqual([]);
     const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 40_000 })));
     for (const run of runs) expect(run).toMatchObject({ status: "success", crashes: 0 });
     for (const { url } of workers) await expect.poll(() => probe(`${url()}/readyz`)).toMatch(/^200/);

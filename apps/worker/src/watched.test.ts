@@ -16,7 +16,7 @@ import {
 } from "../../../libs/runtime/src/testing/index.js";
 import { ALERTS } from "../../../libs/telemetry/src/alerts/alerts.js";
 import { DASHBOARDS } from "../../../libs/telemetry/src/grafana/dashboards.js";
-import { createFleet, type Fleet } from "./testing/processes.js";
+import { createFleet, type Fleet, type WorkerProcess } from "./testing/processes.js";
 import { startWatch, type Watch } from "./testing/prometheus.js";
 import { createSender, type Sender } from "./testing/sender.js";
 
@@ -27,6 +27,7 @@ let fleet: Fleet;
 let client: Client;
 let sender: Sender;
 let watch: Watch;
+let workers: WorkerProcess[];
 
 /** What the model says follows from what a run asks for, and from what its tools said. */
 function answer({ messages, api }: ProviderRequest): ProviderReply {
@@ -84,7 +85,7 @@ beforeAll(async () => {
   sender = createSender(redis.url, "watched");
   // A machine under load must not lose leases by itself.
   const env = { ...provider.env, DROVER_LEASE_MS: "3000", DROVER_CONCURRENCY: "6" };
-  const workers = await Promise.all([fleet.start(env), fleet.start(env)]);
+  workers = await Promise.all([fleet.start(env), fleet.start(env)]);
   const urls = workers.map(({ logs }) => String(logs.find((line) => line.msg === "worker ready")?.url));
   watch = await startWatch(urls.map((url) => url.replace("http://", "")));
   // Counters that begin with 0 are seen before they grow.
@@ -132,7 +133,7 @@ describe("a fleet that is watched", () => {
     const told = watch.told.find(({ name }) => name === "DroverProviderRefusesKey");
     expect(told?.annotations).toMatchObject({
       summary: expect.stringMatching(/^(openai|anthropic) refuses the key$/),
-      command: "drover runs list --status error --code MODEL_AUTH",
+      command: "drover runs list --status error --code MODEL_AUTH --limit 1000",
       runbook: "docs/runbooks.md#droverproviderrefuseskey",
     });
   }, 120_000);
@@ -164,7 +165,13 @@ describe("a fleet that is watched", () => {
 
   it("fires where a worker stood still, and where one died with an effect under way", async () => {
     await end("", { agent: "blocker", input: { id: "block", ms: 6000 } });
-    await untilFiring("DroverEventLoopBlocked", "DroverLeasesLost", "DroverWorkerDied");
+    const logs = () => workers.flatMap((worker) => worker.logs);
+    const blocked = () => logs().filter(({ msg }) => msg === "the event loop was blocked");
+    await until("it is logged", async () => blocked().length > 0);
+    expect(blocked()).toContainEqual(
+      expect.objectContaining({ level: "warn", runs: expect.objectContaining({ blocker: 1 }) }),
+    );
+    await untilFiring("DroverEventLoopBlocked", "DroverLeasesLost", "DroverRunsTakenOver");
     expect((await end("die")).error?.code).toBe("EFFECT_UNKNOWN");
     await untilFiring("DroverEffectsUnknown", "DroverWorkerUnreachable");
   }, 120_000);

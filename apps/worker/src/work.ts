@@ -14,7 +14,7 @@ import {
 } from "@drover/contracts";
 import { change, type PauseScope, park, publish, scopesOf, settle } from "@drover/queue";
 import { execute, type LoadedAgent } from "@drover/runtime";
-import { type Claimed, createCounters, createEffects } from "@drover/state";
+import { asDroverError, type Claimed, createCounters, createEffects } from "@drover/state";
 import { RedisStore } from "@drover/state/memory";
 import { type ActiveRun, LEASE_IS_LOST } from "./active-runs.js";
 import { countAnswers } from "./answers.js";
@@ -53,7 +53,7 @@ export async function work(context: WorkerContext, pointer: Pointer, readyAt: nu
   let endStay: (() => void) | null = null;
   try {
     const published = publish(context.state, context.queue, [claimed.transition]).catch((error) =>
-      context.logger.warn({ error }, "a transition waits to be published"),
+      context.complaints.say(context.logger.warn, "a transition waits to be published", error),
     );
     endStay = await enter(context, claimed, active);
     const isDrained = !endStay && !active.signal.aborted;
@@ -119,7 +119,10 @@ async function enter(context: WorkerContext, taken: Taken, active: ActiveRun): P
   const { state, activeRuns, company, complaints, logger } = context;
   const { lease, mustBeAlone } = taken;
   if (mustBeAlone)
-    logger.warn({ runId: lease.runId }, "workers died of this run or beside it: it goes alone");
+    logger.warn(
+      { runId: lease.runId, threadId: lease.threadId, agent: taken.activation.agent },
+      "workers died of this run or beside it: it goes alone",
+    );
   const endStay = await company.enter(mustBeAlone, active.signal, activeRuns.drain.signal);
   if (!endStay || !mustBeAlone) return endStay;
   await whenRedisCan(() => state.runs.noteAlone(lease), {
@@ -145,7 +148,7 @@ async function run(
   );
   const events = new EventWriter(state, lease, (error) => {
     if (error instanceof DroverError && error.code === "LEASE_LOST") active.stop(error);
-    else logger.warn({ error }, "events of the run could not be written");
+    else logger.warn({ err: asDroverError(error) }, "events of the run could not be written");
   });
   const timers = limitTime(activation.deadlineInMs, context.runTimeoutMs, active.stop);
   logger.info({ kind: activation.kind, seq: activation.seq }, "run taken");
@@ -203,22 +206,23 @@ async function conclude(
 ): Promise<void> {
   const { state, queue, metrics, logger, complaints } = context;
   const { lease, activation, maxAttempts } = taken;
+  const { runId, threadId, agent } = activation;
   const transition = await whenRedisCan(
     () => settle(state, lease, { attempt: activation.attempt, maxAttempts }, outcome),
     {
       isOver: () => isDroverError(active.signal.reason, "LEASE_LOST"),
       onWait: (error) =>
-        complaints.say(logger.warn, "a run's end waits for Redis", error, { runId: lease.runId }),
+        complaints.say(logger.warn, "a run's end waits for Redis", error, { runId, threadId, agent }),
     },
   );
   context.onProgress();
   if (!transition) {
     metrics.inc("drover_leases_lost_total", {});
-    logger.warn({ runId: lease.runId }, LEASE_IS_LOST.message);
+    logger.warn({ runId, threadId, agent }, LEASE_IS_LOST.message);
     return;
   }
   if (outcome.kind === "failed" && transition.status === "pending") {
-    metrics.inc("drover_retries_total", { agent: activation.agent, layer: "run" });
+    metrics.inc("drover_retries_total", { agent, layer: "run" });
   }
   await publish(state, queue, [transition]);
 }

@@ -6,6 +6,7 @@ import { NO_REDACTION } from "@drover/contracts";
 import { Consumer, QueueDepths, ReplyTrimmer, RunQueue, Sweeper } from "@drover/queue";
 import { loadAgents, loadPrices } from "@drover/runtime";
 import {
+  asDroverError,
   assertReachable,
   assertSameKeys,
   connect,
@@ -57,7 +58,7 @@ export interface RunningWorker {
 /** Throws where the agents, the settings or Redis are not in order; nothing is taken from the queue then. */
 export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv): Promise<RunningWorker> {
   const logger = createLogger({ level: config.logLevel, pretty: config.logPretty, name: "worker" });
-  const complaints = new Complaints();
+  const complaints = new Complaints(asDroverError);
   const metrics = createMetrics({ version: VERSION });
   const registry = await loadAgents({ root: config.root, env, fleetPolicy: config.fleetPolicy });
   startAtZero(metrics, registry.list());
@@ -183,13 +184,16 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
     redactorOf: context.redactorOf,
     connections,
     logger,
+    complaints,
     metrics,
   });
 
   const subscriptions = new Subscriptions(connections.subscriber);
   await heartbeat.start();
   await subscriptions.listen(state.workers.cancelChannel(heartbeat.workerId), (member) => {
-    heartbeat.cancel(member, refOf(member)).catch((error) => logger.warn({ error }, "a cancel failed"));
+    heartbeat
+      .cancel(member, refOf(member))
+      .catch((error) => complaints.say(logger.warn, "a cancel failed", error));
   });
   const sweepFailed = (error: unknown) => complaints.say(logger.warn, "a sweep failed", error);
   const sweeping = repeat(config.leaseMs / 5, () => sweeper.sweep(config.leaseMs), sweepFailed);
@@ -216,7 +220,9 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
   );
   const onStaleWrite = () => metrics.inc("drover_stale_writes_refused_total", {});
   STALE_WRITES.subscribe(onStaleWrite);
-  const unwatch = watchEventLoop(metrics);
+  const unwatch = watchEventLoop(metrics, (ms) =>
+    logger.warn({ ms: Math.round(ms), runs: activeRuns.byAgent() }, "the event loop was blocked"),
+  );
   const slots = setInterval(() => {
     metrics.set("drover_worker_slots", {}, config.concurrency);
     metrics.set("drover_worker_slots_in_use", {}, activeRuns.size);
@@ -269,7 +275,9 @@ export async function startWorker(config: WorkerConfig, env: NodeJS.ProcessEnv):
       const late = sleep(config.drainMs + LEAVE_MS).then(() =>
         logger.error("left without a word to Redis, which does not answer"),
       );
-      const left = stop().catch((error) => logger.error({ error }, "left without handing everything over"));
+      const left = stop().catch((error) =>
+        logger.error({ err: error }, "left without handing everything over"),
+      );
       stopping = Promise.race([left, late]);
       return stopping;
     },
@@ -290,7 +298,7 @@ function openConnections(
     connect({
       url: config.redisUrl,
       role,
-      onError: (error) => logger.debug({ error }, "connection to Redis"),
+      onError: (error) => logger.debug({ err: error }, "connection to Redis"),
     });
   return {
     commands: open("worker"),

@@ -23,6 +23,8 @@ async function setting(server: RedisServer, name: string): Promise<string | unde
 test("starts a server that keeps its data, refuses instead of evicting, and lets in only who knows", async () => {
   const server = await start();
   expect(await send(server, "PING")).toBe("PONG");
+  // Without a user, redis-cli sends an empty one, which Redis refuses.
+  expect(new URL(server.url).username).toBe("default");
   expect(await setting(server, "appendonly")).toBe("yes");
   expect(await setting(server, "maxmemory-policy")).toBe("noeviction");
   expect(await setting(server, "bind")).toBe("127.0.0.1");

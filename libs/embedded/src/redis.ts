@@ -11,7 +11,7 @@ import { startWatched, type WatchedProcess } from "./watchdog.js";
 
 /** A redis-server of our own on 127.0.0.1. It ends with the process that started it, however that ends. */
 export interface RedisServer {
-  /** `redis://:password@127.0.0.1:port`: a secret. */
+  /** `redis://default:password@127.0.0.1:port`: a secret. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
@@ -79,7 +79,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   let current: WatchedProcess = running;
 
   return {
-    url: password === undefined ? `redis://127.0.0.1:${port}` : `redis://:${password}@127.0.0.1:${port}`,
+    url:
+      password === undefined ? `redis://127.0.0.1:${port}` : `redis://default:${password}@127.0.0.1:${port}`,
     port,
     dir,
     get pid() {

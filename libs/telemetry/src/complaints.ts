@@ -11,12 +11,19 @@ const MOST_KINDS = 100;
 export class Complaints {
   private readonly said = new Map<string, { at: number; again: number }>();
 
-  /** @param now milliseconds of a clock that never goes back */
-  constructor(private readonly now: () => number = () => performance.now()) {}
+  /**
+   * @param named gives an error the code that readers know it by
+   * @param now milliseconds of a clock that never goes back
+   */
+  constructor(
+    private readonly named: (error: unknown) => unknown = (error) => error,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
 
   /** @param log where it goes, such as `logger.warn` */
   say(log: LogMethod, message: string, error: unknown, fields: Record<string, unknown> = {}): void {
-    const kind = `${message} ${(error as { code?: unknown } | null)?.code}`;
+    const err = this.named(error);
+    const kind = `${message} ${(err as { code?: unknown } | null)?.code}`;
     const known = this.said.get(kind);
     const at = this.now();
     if (known && at - known.at < QUIET_MS) {
@@ -25,6 +32,6 @@ export class Complaints {
     }
     if (this.said.size >= MOST_KINDS) this.said.clear();
     this.said.set(kind, { at, again: 0 });
-    log({ ...fields, error, ...(known && known.again > 0 ? { again: known.again } : {}) }, message);
+    log({ ...fields, err, ...(known && known.again > 0 ? { again: known.again } : {}) }, message);
   }
 }

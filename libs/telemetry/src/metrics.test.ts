@@ -157,7 +157,8 @@ describe("labels", () => {
 describe("watchEventLoop", () => {
   it("records how long the process was blocked, by the share of time", async () => {
     const metrics = createMetrics();
-    const stop = watchEventLoop(metrics);
+    const long: number[] = [];
+    const stop = watchEventLoop(metrics, (ms) => long.push(ms));
     const end = performance.now() + 450;
     while (performance.now() < end);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -168,5 +169,17 @@ describe("watchEventLoop", () => {
     expect(upTo("+Inf")).toBeGreaterThanOrEqual(4);
     expect(upTo("0.25")).toBeLessThan(upTo("+Inf"));
     expect(upTo("0.025")).toBeLessThan(4);
+    expect(long).toEqual([]);
+  });
+
+  it("tells of a stop of a second before what waited for its end goes on", async () => {
+    const seen: string[] = [];
+    const stop = watchEventLoop(createMetrics(), (ms) => seen.push(ms > 900 ? "blocked" : "soon"));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    const after = new Promise((resolve) => setTimeout(resolve, 200)).then(() => seen.push("goes on"));
+    for (const end = performance.now() + 1200; performance.now() < end; );
+    await after;
+    stop();
+    expect(seen).toEqual(["blocked", "goes on"]);
   });
 });

@@ -6,10 +6,10 @@ import { withConnection } from "../connection.js";
 import { EXIT, type ExitCode } from "../exit-codes.js";
 import { whole } from "../options.js";
 import { ago } from "../output/format.js";
-import { runsNewestFirst } from "../run/pages.js";
+import { firstRuns, runsNewestFirst } from "../run/pages.js";
 import { printRun } from "../run/show-run.js";
 import { noteIfNobodyWorks } from "../working-fleet.js";
-import { forEach } from "./runs.js";
+import { forEach, noteMore } from "./runs.js";
 
 const isDead = (run: Run): boolean =>
   run.status === "error" && run.error !== null && DEAD_LETTER_CODES.has(run.error.code);
@@ -51,20 +51,13 @@ export function add(program: Command): void {
     .action(act(drop));
 }
 
-async function deadRuns(client: Client, limit: number): Promise<Run[]> {
-  const found: Run[] = [];
-  for await (const run of runsNewestFirst(client, "error")) {
-    if (!isDead(run)) continue;
-    found.push(run);
-    if (found.length === limit) break;
-  }
-  return found;
-}
+const deadRuns = (client: Client, limit: number) =>
+  firstRuns(runsNewestFirst(client, "error"), limit, isDead);
 
 async function list(cli: Cli, { limit }: { limit: number }): Promise<ExitCode | undefined> {
   const { out } = cli;
   return withConnection(cli, {}, async ({ client }) => {
-    const found = await deadRuns(client, limit);
+    const { runs: found, more } = await deadRuns(client, limit);
     for (const run of found) out.value(run);
     if (found.length === 0) out.line("There are no dead letters.");
     else {
@@ -86,6 +79,7 @@ async function list(cli: Cli, { limit }: { limit: number }): Promise<ExitCode | 
       );
       out.line(`\nOnce the cause is mended: ${cli.config.invocation} dead-letters replay <run id>`);
     }
+    noteMore(out, more);
     return undefined;
   });
 }
@@ -105,7 +99,7 @@ interface Chosen {
 
 /** Throws INVALID_CONFIG where none was named. */
 async function chosen(client: Client, runIds: string[], { all }: Chosen): Promise<string[]> {
-  if (all) return (await deadRuns(client, Number.POSITIVE_INFINITY)).map((run) => run.runId);
+  if (all) return (await deadRuns(client, Number.POSITIVE_INFINITY)).runs.map((run) => run.runId);
   if (runIds.length > 0) return runIds;
   throw new DroverError("INVALID_CONFIG", "Name the runs, or use --all.");
 }

@@ -9,7 +9,7 @@ import { ago, count, counted, tokensOf } from "../output/format.js";
 import { type Output, paintStatus } from "../output/output.js";
 import { addExport } from "../run/export-runs.js";
 import { followRun } from "../run/follow-run.js";
-import { runsNewestFirst } from "../run/pages.js";
+import { firstRuns, runsNewestFirst } from "../run/pages.js";
 import { exitCodeOfRun, printRun } from "../run/show-run.js";
 import { noteIfNobodyWorks } from "../working-fleet.js";
 
@@ -21,10 +21,11 @@ export function add(program: Command): void {
     .addOption(new Option("-s, --status <status>", "only runs with this status").choices(RUN_STATUSES))
     .option("-c, --code <code>", "only runs that failed with this code")
     .option("-a, --agent <name>", "only runs of this agent")
+    .option("--taken-over", "only runs whose worker died or stood still, so that another went on with them")
     .option("-n, --limit <number>", "at most this many", whole(1, 1_000_000), 20)
     .addHelpText(
       "after",
-      "\nExamples:\n  $ drover runs list --status error --code TOOL_ERROR\n  $ drover runs list --status interrupted --json | jq -r .runId",
+      "\nExamples:\n  $ drover runs list --status error --code TOOL_ERROR --limit 1000\n  $ drover runs list --status interrupted --json | jq -r .runId",
     )
     .action(act(list));
   runs
@@ -63,25 +64,30 @@ interface ListOptions {
   status?: RunStatus;
   code?: string;
   agent?: string;
+  takenOver?: boolean;
   limit: number;
 }
 
-async function list(cli: Cli, { status, code, agent, limit }: ListOptions): Promise<ExitCode | undefined> {
+async function list(cli: Cli, options: ListOptions): Promise<ExitCode | undefined> {
   const { out } = cli;
+  const { status, code, agent, takenOver, limit } = options;
+  const fits = (run: Run): boolean =>
+    (code === undefined || run.error?.code === code) &&
+    (agent === undefined || run.agent === agent) &&
+    (!takenOver || run.crashes > 0);
   return withConnection(cli, {}, async ({ client }) => {
-    const found: Run[] = [];
-    // A run has a code only once it failed: fewer to look through.
-    for await (const run of runsNewestFirst(client, status)) {
-      if (code !== undefined && run.error?.code !== code) continue;
-      if (agent !== undefined && run.agent !== agent) continue;
-      found.push(run);
-      if (found.length === limit) break;
-    }
-    for (const run of found) out.value(run);
-    if (found.length > 0) printRuns(out, found);
+    const { runs, more } = await firstRuns(runsNewestFirst(client, status), limit, fits);
+    for (const run of runs) out.value(run);
+    if (runs.length > 0) printRuns(out, runs);
     else out.line("No such run is kept.");
+    noteMore(out, more);
     return undefined;
   });
+}
+
+/** Also with --json: what follows a pipe must not take a part for the whole. */
+export function noteMore(out: Output, more: string | null): void {
+  if (more !== null) out.note(`… and ${more}: --limit shows them.`);
 }
 
 export function printRuns(out: Output, runs: readonly Run[]): void {

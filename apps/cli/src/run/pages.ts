@@ -1,5 +1,6 @@
 import type { Run, RunStatus } from "@drover/contracts";
 import type { Client } from "@drover/queue";
+import { count } from "../output/format.js";
 
 const PAGE = 500;
 
@@ -29,4 +30,33 @@ export async function* runsNewestFirst(client: Client, status?: RunStatus): Asyn
     ]);
     before = next;
   }
+}
+
+/** Runs that are looked at for how many more fit: a week of a busy fleet would take minutes. */
+const MOST_COUNTED = 10_000;
+
+export interface FirstRuns {
+  runs: Run[];
+  /** How many more fit, in words; null where these are all. */
+  more: string | null;
+}
+
+/** The first runs that fit, and how many more there are. */
+export async function firstRuns(
+  all: AsyncIterable<Run>,
+  limit: number,
+  fits: (run: Run) => boolean,
+): Promise<FirstRuns> {
+  const runs: Run[] = [];
+  let more = 0;
+  let counted = 0;
+  for await (const run of all) {
+    if (runs.length === limit) counted += 1;
+    if (counted > MOST_COUNTED)
+      return { runs, more: more > 0 ? `at least ${count(more)} more` : "perhaps older ones" };
+    if (!fits(run)) continue;
+    if (runs.length < limit) runs.push(run);
+    else more += 1;
+  }
+  return { runs, more: more > 0 ? `${count(more)} more` : null };
 }

@@ -23,7 +23,7 @@ export function printRun(out: Output, run: Run, waitsFor: WaitReason | null = nu
     ["document", run.document && oneLine(run.document)],
     [
       "attempt",
-      `${run.attempt}${run.crashes > 0 ? ` (its worker died ${counted(run.crashes, "time")})` : ""}`,
+      `${run.attempt}${run.crashes > 0 ? ` (its worker died or stood still ${counted(run.crashes, "time")})` : ""}`,
     ],
     ["activation", `${run.seq} (${run.kind})`],
     ["worker", run.worker],

@@ -32,6 +32,11 @@ export function toolTries(policy: EffectivePolicy): WrapToolCallHook {
         const cause = asError(trueCause(error));
         if (!(await triesAgain(rule, tries, cause, run))) {
           measure(run, request, "TOOL_ERROR", started);
+          // Not what it says: that is the tool's own text, or quotes its arguments.
+          run.services.logger.warn(
+            { tool: toolOf(request), code: "TOOL_ERROR", errorClass: cause.name, tries },
+            "A tool call failed",
+          );
           return failed(policy, rule, tries, cause, call);
         }
       }
@@ -117,9 +122,13 @@ function measure(
   started: number,
 ) {
   const { agent } = run.activation;
-  // A name that the model made up is no series.
-  const tool = request.tool === undefined ? "other" : request.toolCall.name;
+  const tool = toolOf(request);
   run.services.metrics?.inc("drover_tool_calls_total", { agent, tool, outcome });
   const seconds = (performance.now() - started) / 1000;
   run.services.metrics?.observe("drover_tool_call_duration_seconds", { agent, tool }, seconds);
+}
+
+/** A name that the model made up is no series. */
+function toolOf({ tool, toolCall }: Pick<ToolCallRequest, "tool" | "toolCall">): string {
+  return tool === undefined ? "other" : toolCall.name;
 }

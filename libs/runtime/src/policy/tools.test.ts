@@ -43,6 +43,25 @@ async function run(
   return { outcome, services, answers: await answersOf(services), agent };
 }
 
+describe("a tool call that fails", () => {
+  it("is a line of the log, also where its run succeeds, without what it said and was asked", async () => {
+    const lines: unknown[] = [];
+    const silent = () => undefined;
+    const warn = (...line: unknown[]) => void lines.push(line);
+    const services = servicesInMemory({
+      logger: { debug: silent, info: silent, error: silent, warn },
+    });
+    const broken = named("a", () => {
+      throw new TypeError("of ada@example.com");
+    });
+    const policy: Policy = { toolErrors: { default: "message" } };
+    const agent = await agentOf({ model: asking([call("a", { n: 4711 })]), tools: [broken], policy });
+    expect(await execute(agent, activationOf(), services)).toMatchObject({ kind: "completed" });
+    const line = { tool: "a", code: "TOOL_ERROR", errorClass: "TypeError", tries: 1 };
+    expect(lines).toEqual([[line, "A tool call failed"]]);
+  });
+});
+
 describe("limits of tool calls", () => {
   it("continue: the model is told and answers, also when every call is blocked", async () => {
     const model = asking([call("a", {}, "1")], [call("a", {}, "2"), call("a", {}, "3")]);

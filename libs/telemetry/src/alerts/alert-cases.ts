@@ -33,7 +33,7 @@ const failing = (outcome: string) => ({
 export const ALERT_CASES: readonly Case[] = [
   { alert: "DroverNoWorkers", values: { drover_workers: "2x9 _x30 2x90" } },
   { alert: "DroverWorkerUnreachable", values: { 'up{job="drover",instance="a"}': level(1, 0) } },
-  { alert: "DroverWorkerDied", values: { 'drover_sweeper_repairs_total{repair="takeover"}': grows(1) } },
+  { alert: "DroverRunsTakenOver", values: { 'drover_sweeper_repairs_total{repair="takeover"}': grows(1) } },
   { alert: "DroverBacklogGrows", values: BACKLOG },
   { alert: "DroverOldestRunTooOld", values: { drover_oldest_waiting_run_age_seconds: level(2, 400) } },
   {

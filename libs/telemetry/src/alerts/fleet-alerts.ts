@@ -7,8 +7,9 @@ export const fleetAlerts: AlertGroup = {
     {
       name: "DroverNoWorkers",
       severity: "critical",
-      expr: "absent(drover_workers) or max(drover_workers) == 0",
-      holds: "2m",
+      // One worker tells of the fleet: while another takes that over, nobody does.
+      expr: "absent_over_time(drover_workers[2m]) or max(drover_workers) == 0",
+      holds: "1m",
       summary: "No worker says that it lives, or none is scraped: nothing is worked on",
       command: "drover queue stats",
     },
@@ -21,12 +22,12 @@ export const fleetAlerts: AlertGroup = {
       command: "drover queue stats",
     },
     {
-      name: "DroverWorkerDied",
+      name: "DroverRunsTakenOver",
       severity: "warning",
       expr: 'sum(increase(drover_sweeper_repairs_total{repair="takeover"}[10m])) > 0',
       holds: "0m",
       summary: "A worker died or stood still with runs in hand; others have taken them over",
-      command: "drover runs list --status error --code POISONED",
+      command: "drover runs list --taken-over --limit 1000",
     },
     {
       name: "DroverBacklogGrows",
@@ -34,15 +35,15 @@ export const fleetAlerts: AlertGroup = {
       expr: 'max(drover_waiting_runs{why="ready"}) > 100 and deriv(max(drover_waiting_runs{why="ready"})[15m:1m]) > 0',
       holds: "15m",
       summary: "{{ $value }} runs wait for a worker, and more come than are worked on",
-      command: "drover runs list --status pending",
+      command: "drover runs list --status pending --limit 1000",
     },
     {
       name: "DroverOldestRunTooOld",
       severity: "critical",
       expr: "max(drover_oldest_waiting_run_age_seconds) > 300",
-      holds: "5m",
+      holds: "1m",
       summary: "A run has waited for a worker for {{ $value | humanizeDuration }}",
-      command: "drover runs list --status pending",
+      command: "drover runs list --status pending --limit 1000",
     },
     {
       name: "DroverNoProgress",
@@ -50,7 +51,7 @@ export const fleetAlerts: AlertGroup = {
       expr: 'max(drover_waiting_runs{why="ready"}) > 0 and (sum(rate(drover_activation_duration_seconds_count[10m])) or vector(0)) == 0',
       holds: "10m",
       summary: "Runs could start, and for ten minutes no worker has ended anything",
-      command: "drover runs list --status running",
+      command: "drover runs list --status running --limit 1000",
     },
     {
       name: "DroverWorkerUnhealthy",
@@ -63,10 +64,11 @@ export const fleetAlerts: AlertGroup = {
     {
       name: "DroverEventLoopBlocked",
       severity: "warning",
-      expr: "histogram_quantile(0.99, sum by (instance, le) (rate(drover_event_loop_lag_seconds_bucket[5m]))) > 1",
-      holds: "2m",
+      // While it is blocked, nobody can scrape it: `for` would begin anew with each gap.
+      expr: "histogram_quantile(0.99, sum by (instance, le) (rate(drover_event_loop_lag_seconds_bucket[10m]))) > 1",
+      holds: "0m",
       summary: "{{ $labels.instance }} is late by {{ $value | humanizeDuration }}: its leases are in danger",
-      command: "drover runs list --status running",
+      command: "drover runs list --taken-over --limit 1000",
     },
     {
       name: "DroverLeasesLost",
@@ -74,7 +76,7 @@ export const fleetAlerts: AlertGroup = {
       expr: "sum by (instance) (increase(drover_leases_lost_total[15m])) > 0",
       holds: "0m",
       summary: "{{ $labels.instance }} lost threads to others while it worked on them",
-      command: "drover runs list --status running",
+      command: "drover runs list --taken-over --limit 1000",
     },
     {
       name: "DroverDeadLetters",
@@ -82,7 +84,7 @@ export const fleetAlerts: AlertGroup = {
       expr: "max(drover_dead_letters) > 0",
       holds: "1m",
       summary: "{{ $value }} runs were set aside and wait for somebody",
-      command: "drover dead-letters list",
+      command: "drover dead-letters list --limit 1000",
     },
   ],
 };

@@ -26,7 +26,7 @@ export const agents: DashboardSpec = {
           title: "Failing runs by agent",
           shows: "The share of an agent's ended runs that ended with an error or out of time.",
           act: "Look at the codes beside it. One agent: its model, its tools or its last version. All: the provider or Redis.",
-          command: "drover runs list --status error --agent <agent>",
+          command: "drover runs list --status error --agent <agent> --limit 1000",
           kind: "lines",
           unit: "percentunit",
           queries: [
@@ -43,7 +43,7 @@ export const agents: DashboardSpec = {
           title: "Failures by agent and code",
           shows: "How often which code ended runs of which agent in the time that is shown.",
           act: "docs/errors.md says for each code what to do; `drover runs show <id>` tells everything about a run.",
-          command: "drover runs list --status error --agent <agent> --code <code>",
+          command: "drover runs list --status error --agent <agent> --code <code> --limit 1000",
           kind: "table",
           queries: [{ expr: `sum by (agent, code) (${inRange(`drover_run_failures_total${AGENT}`)}) > 0` }],
         },
@@ -65,7 +65,7 @@ export const agents: DashboardSpec = {
           title: "Duration of runs",
           shows: "From a run's acceptance to its end, waiting for people included.",
           act: "Compare with the wait for a worker (Fleet) and with the models' latency below.",
-          command: "drover runs list --agent <agent>",
+          command: "drover runs list --agent <agent> --limit 1000",
           kind: "lines",
           unit: "s",
           queries: [0.5, 0.95].map((q) => ({
@@ -77,7 +77,7 @@ export const agents: DashboardSpec = {
           title: "Limits that were hit",
           shows: "Calls or runs that a limit stopped, by limit and scope.",
           act: "recursion: the agent loops. run_time, deadline: it is too slow, or waits too long. Others: raise the policy's limit, or see why the model asks so often.",
-          command: "drover runs list --status error --code MODEL_CALL_LIMIT",
+          command: "drover runs list --status error --code MODEL_CALL_LIMIT --limit 1000",
           kind: "bars",
           queries: [
             {
@@ -108,7 +108,7 @@ export const agents: DashboardSpec = {
           title: "Model calls that fail",
           shows: "The share of requests to a provider that failed, by model.",
           act: "Look at the outcomes beside it. One provider only: name a fallback of another one in the agents.",
-          command: "drover runs list --status error --code MODEL_ERROR",
+          command: "drover runs list --status error --code MODEL_ERROR --limit 1000",
           kind: "lines",
           unit: "percentunit",
           queries: [
@@ -125,7 +125,7 @@ export const agents: DashboardSpec = {
           title: "Model calls by outcome",
           shows: "Requests a second to providers, retries and fallbacks included.",
           act: "MODEL_RATE_LIMITED: fewer slots or a higher quota. MODEL_AUTH: the key is wrong or was revoked. MODEL_TIMEOUT: the provider is slow. MODEL_ERROR: it fails.",
-          command: "drover runs list --status error --code MODEL_RATE_LIMITED",
+          command: "drover runs list --status error --code MODEL_RATE_LIMITED --limit 1000",
           kind: "lines",
           unit: "reqps",
           queries: [
@@ -139,7 +139,7 @@ export const agents: DashboardSpec = {
           title: "Latency of models",
           shows: "From a request to its whole answer, p50 and p95.",
           act: "It grows for one model: the provider is slow, or the conversations grew (see tokens): set policy.summarization.",
-          command: "drover runs list --status running",
+          command: "drover runs list --status running --limit 1000",
           kind: "lines",
           unit: "s",
           queries: [0.5, 0.95].map((q) => ({
@@ -151,7 +151,7 @@ export const agents: DashboardSpec = {
           title: "Time to the first token",
           shows: "Of runs that stream what the model says, p95.",
           act: "It grows while the latency does not: the provider queues requests.",
-          command: "drover runs list --status running",
+          command: "drover runs list --status running --limit 1000",
           kind: "lines",
           unit: "s",
           queries: [
@@ -162,7 +162,7 @@ export const agents: DashboardSpec = {
           title: "Tokens",
           shows: "Tokens a second. cached is a part of input, reasoning a part of output.",
           act: "input grows without more runs: histories grow, set policy.summarization. cached falls: prompts begin differently each time.",
-          command: "drover runs list --agent <agent> --json | jq '.usage'",
+          command: "drover runs list --agent <agent> --json | jq '.usage' --limit 1000",
           kind: "lines",
           unit: "short",
           queries: [
@@ -194,7 +194,7 @@ export const agents: DashboardSpec = {
           title: "Tool calls by outcome",
           shows: "Calls a second, by tool and outcome. replayed took a committed result in place of a call.",
           act: "TOOL_ERROR grows: the tool's other side fails; its own log says why.",
-          command: "drover runs list --status error --code TOOL_ERROR",
+          command: "drover runs list --status error --code TOOL_ERROR --limit 1000",
           kind: "lines",
           unit: "ops",
           queries: [
@@ -208,7 +208,7 @@ export const agents: DashboardSpec = {
           title: "Duration of tool calls",
           shows: "From the start of a call to its result, its tries included, p95.",
           act: "One tool grows: its other side is slow. It holds a worker's slot meanwhile.",
-          command: "drover runs list --status running",
+          command: "drover runs list --status running --limit 1000",
           kind: "lines",
           unit: "s",
           queries: [
@@ -224,7 +224,7 @@ export const agents: DashboardSpec = {
           title: "Dollars an hour by agent",
           shows: "What model calls cost by the price list, at the present rate.",
           act: "An agent jumps: see its tokens and its calls for each run. policy.modelCalls limits them.",
-          command: "drover runs list --agent <agent> --json | jq '.usage.costMicros'",
+          command: "drover runs list --agent <agent> --json | jq '.usage.costMicros' --limit 1000",
           kind: "lines",
           unit: "currencyUSD",
           queries: [{ expr: `3600 * sum by (agent) (${rate(COST)})`, legend: "{{agent}}" }],

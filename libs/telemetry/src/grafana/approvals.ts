@@ -14,7 +14,7 @@ export const approvals: DashboardSpec = {
           title: "Questions that wait",
           shows: "Questions to people that have no answer yet. They hold no worker's slot.",
           act: "Answer them, oldest first.",
-          command: "drover approvals list",
+          command: "drover approvals list --limit 1000",
           kind: "stat",
           redFrom: 50,
           queries: [{ expr: "max(drover_interrupts_pending)" }],
@@ -34,7 +34,7 @@ export const approvals: DashboardSpec = {
           shows:
             "Questions whose time is over within 15 minutes: then the policy decides in the reviewer's place.",
           act: "Answer them now, or the clock does.",
-          command: "drover approvals list",
+          command: "drover approvals list --limit 1000",
           kind: "stat",
           redFrom: 1,
           queries: [{ expr: "max(drover_interrupts_expiring)" }],
@@ -44,7 +44,7 @@ export const approvals: DashboardSpec = {
           shows:
             "Calls of tools marked once that were started and whose outcome is unknown, in the time shown.",
           act: "Look on the other side what became of each, then retry the run, or give the tool a hook with withReconcile().",
-          command: "drover runs list --status error --code EFFECT_UNKNOWN",
+          command: "drover runs list --status error --code EFFECT_UNKNOWN --limit 1000",
           kind: "stat",
           redFrom: 1,
           queries: [{ expr: `sum(${inRange(`drover_effects_unknown_total${AGENT}`)}) or vector(0)` }],
@@ -83,7 +83,7 @@ export const approvals: DashboardSpec = {
           title: "Expired",
           shows: "Questions whose time was over, by what the policy did.",
           act: "fail: retry those runs to ask again. reject, approve: the clock decided, not a person.",
-          command: "drover runs list --status error --code APPROVAL_EXPIRED",
+          command: "drover runs list --status error --code APPROVAL_EXPIRED --limit 1000",
           kind: "bars",
           queries: [
             {
@@ -96,7 +96,7 @@ export const approvals: DashboardSpec = {
           title: "Runs that wait for a person",
           shows: "Runs whose status is interrupted.",
           act: "Each has one question or more.",
-          command: "drover runs list --status interrupted",
+          command: "drover runs list --status interrupted --limit 1000",
           kind: "lines",
           queries: [{ expr: 'max(drover_runs{status="interrupted"})', legend: "interrupted" }],
         },
@@ -109,7 +109,7 @@ export const approvals: DashboardSpec = {
           title: "Results that were replayed",
           shows: "Calls of tools marked once that had been made before: the kept result was given.",
           act: "Nothing to do: this is what once is for. It grows with crashes and hand-overs.",
-          command: "drover runs list --agent <agent>",
+          command: "drover runs list --agent <agent> --limit 1000",
           kind: "lines",
           queries: [
             {
@@ -122,7 +122,7 @@ export const approvals: DashboardSpec = {
           title: "Unknown effects by tool",
           shows: "Which agent and which tool they were of.",
           act: "A tool that appears again and again needs a hook: withReconcile().",
-          command: "drover runs list --status error --code EFFECT_UNKNOWN --agent <agent>",
+          command: "drover runs list --status error --code EFFECT_UNKNOWN --agent <agent> --limit 1000",
           kind: "bars",
           queries: [
             {
@@ -135,7 +135,7 @@ export const approvals: DashboardSpec = {
           title: "Webhooks",
           shows: "Tries to post a webhook, by whether its receiver took it.",
           act: "failed grows: the receiver is down or refuses the signature.",
-          command: "drover webhooks list",
+          command: "drover webhooks list --limit 1000",
           kind: "lines",
           unit: "reqps",
           queries: [{ expr: `sum by (outcome) (${rate("drover_webhooks_total")})`, legend: "{{outcome}}" }],
@@ -144,7 +144,7 @@ export const approvals: DashboardSpec = {
           title: "Notices that nobody read",
           shows: "Notices that went from their reply queue unread, because they were too many or too old.",
           act: "Its reader is down or too slow: the worker's log names the queue. What runs came to is still there.",
-          command: "drover runs list",
+          command: "drover runs list --limit 1000",
           kind: "bars",
           queries: [
             {
@@ -157,7 +157,7 @@ export const approvals: DashboardSpec = {
           title: "Messages of other services",
           shows: "Messages of the inbox, by type and what became of them.",
           act: "refused grows: a service sends what does not fit; the reasons are kept.",
-          command: "drover messages list",
+          command: "drover messages list --limit 1000",
           kind: "lines",
           unit: "ops",
           queries: [

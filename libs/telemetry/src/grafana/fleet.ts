@@ -30,7 +30,7 @@ export const fleet: DashboardSpec = {
           title: "Oldest waiting run",
           shows: "How long the run that waits longest for a worker has waited.",
           act: "Above your promise: add workers, or raise DROVER_CONCURRENCY while their event loop has room.",
-          command: "drover runs list --status pending",
+          command: "drover runs list --status pending --limit 1000",
           kind: "stat",
           unit: "s",
           redFrom: 300,
@@ -49,7 +49,7 @@ export const fleet: DashboardSpec = {
           title: "Failing runs",
           shows: "The share of ended runs that ended with an error or out of time.",
           act: "Look below which code grows; docs/errors.md says for each what to do.",
-          command: "drover runs list --status error",
+          command: "drover runs list --status error --limit 1000",
           kind: "stat",
           unit: "percentunit",
           redFrom: 0.1,
@@ -60,7 +60,7 @@ export const fleet: DashboardSpec = {
           shows:
             "Runs that were set aside: their worker died of them several times, or no worker has their agent.",
           act: "Look at each, mend the cause, replay them.",
-          command: "drover dead-letters list",
+          command: "drover dead-letters list --limit 1000",
           kind: "stat",
           redFrom: 1,
           queries: [{ expr: "max(drover_dead_letters)" }],
@@ -84,7 +84,7 @@ export const fleet: DashboardSpec = {
           shows:
             "ready: for a worker; delayed: for their time; turn: behind their thread's run or in line for a limit; paused.",
           act: "ready grows: add workers. turn grows: one thread or one limit gets more than it can take; drover runs show <id> says which.",
-          command: "drover runs list --status pending",
+          command: "drover runs list --status pending --limit 1000",
           kind: "lines",
           queries: [{ expr: "max by (why) (drover_waiting_runs)", legend: "{{why}}" }],
         },
@@ -92,7 +92,7 @@ export const fleet: DashboardSpec = {
           title: "Wait for a worker",
           shows: "How long activations that could start waited for a worker.",
           act: "p95 above your promise: add workers; KEDA does it by itself where k8s/ is deployed.",
-          command: "drover runs list --status pending",
+          command: "drover runs list --status pending --limit 1000",
           kind: "lines",
           unit: "s",
           queries: [0.5, 0.95, 0.99].map((q) => ({
@@ -115,7 +115,7 @@ export const fleet: DashboardSpec = {
           title: "Runs that Redis holds",
           shows: "All runs that are kept, by status. Ended ones go after a week.",
           act: "interrupted grows: people are asked more than they answer, see Approvals and effects.",
-          command: "drover runs list --status interrupted",
+          command: "drover runs list --status interrupted --limit 1000",
           kind: "lines",
           queries: [{ expr: "max by (status) (drover_runs)", legend: "{{status}}" }],
         },
@@ -131,7 +131,7 @@ export const fleet: DashboardSpec = {
           title: "Time that activations hold a slot",
           shows: "How long one activation of a run occupies a worker's slot, by what it came to.",
           act: "It grows: models or tools got slower, see Agents and models.",
-          command: "drover runs list --status running",
+          command: "drover runs list --status running --limit 1000",
           kind: "lines",
           unit: "s",
           queries: [
@@ -150,7 +150,7 @@ export const fleet: DashboardSpec = {
           title: "Failures by code",
           shows: "Runs that ended with an error or out of time, by the code of what ended them.",
           act: "docs/errors.md has a section for each code.",
-          command: "drover runs list --status error --code <code>",
+          command: "drover runs list --status error --code <code> --limit 1000",
           kind: "bars",
           queries: [
             {
@@ -163,7 +163,7 @@ export const fleet: DashboardSpec = {
           title: "Second tries",
           shows: "Retries of model calls, tool calls and whole runs.",
           act: "model: the provider fails or limits the rate. tool: the tool's other side fails. run: both for longer than a worker waits.",
-          command: "drover runs list --status pending",
+          command: "drover runs list --status pending --limit 1000",
           kind: "lines",
           unit: "ops",
           queries: [
@@ -222,7 +222,7 @@ export const fleet: DashboardSpec = {
           title: "Runs that were set aside",
           shows: "Runs that became dead letters, by agent and code.",
           act: "POISONED: a document kills its worker. AGENT_NOT_AVAILABLE: no worker has the agent.",
-          command: "drover dead-letters list",
+          command: "drover dead-letters list --limit 1000",
           kind: "bars",
           queries: [
             {

@@ -80,7 +80,7 @@ export const queue: DashboardSpec = {
           title: "Runs that could start",
           shows: "Runs that wait for nothing but a worker. KEDA scales workers on this.",
           act: "It grows: add workers.",
-          command: "drover runs list --status pending",
+          command: "drover runs list --status pending --limit 1000",
           kind: "lines",
           queries: [{ expr: 'max(drover_waiting_runs{why="ready"})', legend: "ready" }],
         },
@@ -96,7 +96,7 @@ export const queue: DashboardSpec = {
           title: "Webhooks that wait, and that were given up",
           shows: "Each is tried for more than half an hour, then kept for a week.",
           act: "Mend the receiver, then replay them: drover webhooks replay --all.",
-          command: "drover webhooks list",
+          command: "drover webhooks list --limit 1000",
           kind: "lines",
           queries: [
             { expr: "max(drover_webhooks_waiting)", legend: "waiting" },
