@@ -26,5 +26,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // The files of a worker share their modules: LangChain takes over a second to load. No test replaces a module.
+    isolate: false,
   },
 });
