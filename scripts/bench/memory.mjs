@@ -132,17 +132,17 @@ async function largestParts(client, runs) {
     cursor = next;
     names.push(...page);
   } while (cursor !== "0" && names.length < 20_000);
-  for (const name of names) {
-    if (name.includes("{index}")) continue;
-    const size = Number(await redis.memory("USAGE", name, "SAMPLES", 0));
+  for (const [name, size] of await sizesOf(
+    redis,
+    names.filter((name) => !name.includes("{index}")),
+  )) {
     if (name.endsWith(":thread")) threads += 1;
     add(name.replace(/^.*?\}:?/, "").replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "*"), size);
   }
   const perRun = [...bytes].map(([kind, size]) => [kind, size / Math.max(threads, 1)]);
   const inIndex = await redis.keys(`${PREFIX}:{index}:*`);
   const index = new Map();
-  for (const name of inIndex) {
-    const size = Number(await redis.memory("USAGE", name, "SAMPLES", 0));
+  for (const [name, size] of await sizesOf(redis, inIndex)) {
     const kind = name
       .replace(/^.*?\}/, "")
       .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "*")
@@ -156,6 +156,16 @@ async function largestParts(client, runs) {
       .slice(0, 12)
       .map(([kind, size]) => [kind, Math.round(size)]),
   );
+}
+
+async function sizesOf(redis, names) {
+  const sizes = [];
+  for (let from = 0; from < names.length; from += CHUNK) {
+    const some = names.slice(from, from + CHUNK);
+    const found = await Promise.all(some.map((name) => redis.memory("USAGE", name, "SAMPLES", 0)));
+    sizes.push(...some.map((name, i) => [name, Number(found[i])]));
+  }
+  return sizes;
 }
 
 export function rows({ runs, bytesPerRun, leftBytesPerRun, parts }) {

@@ -3,7 +3,11 @@
  * write again. All the rest is what a worker does: queue, claim, settle, indexes.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { completed, scriptedWorker } from "../../libs/queue/dist/testing/fleet.js";
+
+/** Milliseconds between two rounds of the sweeper. */
+const PAUSE_MS = 200;
 
 /** @param model a run that a worker has ended @returns what must be stopped */
 export async function startScriptedWorker(client, redisUrl, model) {
@@ -29,9 +33,16 @@ export async function startScriptedWorker(client, redisUrl, model) {
       return { ...completed(output), usage };
     },
   });
-  const sweeping = setInterval(() => worker.sweeper.sweep(60_000).catch(() => {}), 1000);
+  let isOver = false;
+  const sweeping = (async () => {
+    while (!isOver) {
+      await worker.sweeper.sweep(60_000).catch(() => {});
+      await sleep(PAUSE_MS);
+    }
+  })();
   return async () => {
-    clearInterval(sweeping);
+    isOver = true;
+    await sweeping;
     await worker.stop();
   };
 }
