@@ -28,22 +28,23 @@ const ERROR_TEXTS = ["message", "stack", "cause"];
 
 /** What a container holds, in order. Error's message, stack and cause count, though they are not enumerable. */
 export function entriesOf(value: object): Entry[] {
-  if (Array.isArray(value)) return value.map((item, key) => entry(key, item, {}));
-  if (types.isMap(value)) return [...value].map(([key, item]) => entry(key, item, { isMapKey: true }));
-  if (types.isSet(value)) return [...value].map((item, key) => entry(key, item, {}));
+  if (Array.isArray(value)) return value.map((item, key) => entry(key, item));
+  if (types.isMap(value)) return [...value].map(([key, item]) => entry(key, item, "map"));
+  if (types.isSet(value)) return [...value].map((item, key) => entry(key, item));
   const names = Object.keys(value);
   const hidden =
     value instanceof Error
       ? ERROR_TEXTS.filter((name) => Object.hasOwn(value, name) && !names.includes(name))
       : [];
   return [
-    ...names.map((key) => entry(key, Reflect.get(value, key), { isOwnKey: true })),
-    ...hidden.map((key) => entry(key, Reflect.get(value, key), { enumerable: false })),
+    ...names.map((key) => entry(key, Reflect.get(value, key), "own")),
+    ...hidden.map((key) => entry(key, Reflect.get(value, key), "hidden")),
   ];
 }
 
-function entry(key: unknown, value: unknown, how: Partial<Entry>): Entry {
-  return { key, value, isOwnKey: false, isMapKey: false, enumerable: true, ...how };
+/** Made by the thousand: an object literal, and nothing spread into it. */
+function entry(key: unknown, value: unknown, kind: "item" | "map" | "own" | "hidden" = "item"): Entry {
+  return { key, value, isOwnKey: kind === "own", isMapKey: kind === "map", enumerable: kind !== "hidden" };
 }
 
 /** An empty container of the same kind and class. */

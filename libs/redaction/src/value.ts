@@ -20,6 +20,12 @@ interface Reading {
   name: string;
 }
 
+/** What became of an object: `copy` as soon as somebody needs one, `done` when it was walked through. */
+interface Copied {
+  copy?: object;
+  done?: object;
+}
+
 /** Deeper than any sensible value, and well within the stack. */
 const DEEPEST = 500;
 /** Read by people, after the fact: there a message's own type loosens nothing. */
@@ -43,7 +49,7 @@ class Walk {
   /** A message holds its content twice (lc_kwargs): it is redacted, and counted, once. */
   readonly #texts = new Map<RedactionPlace, Map<string, string>>();
   /** By the way of reading, since one object can stand at two places. */
-  readonly #seen = new Map<string, Map<object, { copy?: object; done?: object }>>();
+  readonly #seen = new Map<string, Map<string, Map<string, Map<object, Copied>>>>();
 
   constructor(redactText: RedactText, fixedPlace: RedactionPlace | undefined) {
     this.#redactText = redactText;
@@ -88,33 +94,37 @@ class Walk {
         `A value is nested deeper than ${DEEPEST}: PII rules cannot look through it.`,
       );
     }
-    const key = `${reading.name} ${reading.place} ${passesLabelOn(value) ? reading.label : ""}`;
-    const seen = this.#seen.get(key) ?? new Map<object, { copy?: object; done?: object }>();
-    this.#seen.set(key, seen);
+    const seen = this.#seenAs(reading, passesLabelOn(value) ? reading.label : "");
     const known = seen.get(value);
     if (known) {
       if (known.done) return known.done;
       known.copy ??= emptyCopy(value);
       return known.copy;
     }
-    const state: { copy?: object; done?: object } = {};
+    const state: Copied = {};
     seen.set(value, state);
     const entries = entriesOf(value);
     const read = reader(value, reading);
-    const kept: Entry[] = [];
+    let sealed: Set<Entry> | undefined;
     let isChanged = false;
     for (const entry of entries) {
       const original = entry.value;
-      const isNew = this.#entry(entry, read, depth);
-      if (isNew) isChanged = true;
-      if (!isNew || !isSealed(original)) kept.push(entry);
+      if (!this.#entry(entry, read, depth)) continue;
+      isChanged = true;
+      if (isSealed(original)) sealed = (sealed ?? new Set()).add(entry);
     }
     if (isChanged || state.copy) {
       state.copy ??= emptyCopy(value);
-      fillCopy(value, state.copy, kept);
+      fillCopy(value, state.copy, sealed ? entries.filter((entry) => !sealed?.has(entry)) : entries);
     }
     state.done = state.copy ?? value;
     return state.done;
+  }
+
+  #seenAs({ name, place }: Reading, label: string): Map<object, Copied> {
+    const places = inside(this.#seen, name, () => new Map<string, Map<string, Map<object, Copied>>>());
+    const labels = inside(places, place, () => new Map<string, Map<object, Copied>>());
+    return inside(labels, label, () => new Map<object, Copied>());
   }
 
   /** Redacts an entry in place (it is a copy already); true where it changed. */
@@ -131,6 +141,14 @@ class Walk {
     entry.key = key;
     return isChanged;
   }
+}
+
+function inside<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  map.set(key, made);
+  return made;
 }
 
 /** The items of a list stand under the key of the list: `{"phones": ["0123456789"]}`. */
