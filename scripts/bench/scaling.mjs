@@ -9,7 +9,10 @@ import { withCleanUp } from "./clean-up.mjs";
 import { rounded } from "./statistics.mjs";
 
 const PROCESSES = [1, 2, 4, 8];
-/** Runs at once in a process, and how many of them one after the other. */
+/**
+ * Runs at once in a process, and how many of them one after the other. More than four in each of eight processes would
+ * measure the cores of a small machine.
+ */
 const CONCURRENCY = 4;
 const WAVES = 5;
 const LOOK_MS = 100;
