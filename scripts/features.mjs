@@ -37,6 +37,7 @@ async function testResults(files) {
   const args = [
     "node_modules/vitest/vitest.mjs",
     "run",
+    "--reporter=dot",
     "--reporter=json",
     `--outputFile.json=${report}`,
     ...files,
