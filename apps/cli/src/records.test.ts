@@ -86,6 +86,20 @@ describe("runs list", { timeout: 60_000 }, () => {
   });
 });
 
+it("doctor says that a full Redis is full, and does not send for workers that it refuses", async () => {
+  await client.state.redis.config("SET", "maxmemory", "1mb");
+  const { code, values } = await call("doctor", "--json");
+  await client.state.redis.config("SET", "maxmemory", "0");
+  const finding = (name: string) => values().find(({ what }) => what === name);
+  expect(code).toBe(1);
+  expect(finding("memory")).toMatchObject({
+    state: "wrong",
+    message: expect.stringMatching(/full, it refuses writes$/),
+  });
+  expect(finding("workers")?.mend).toMatch(/^Give Redis memory first/);
+  expect(finding("agents")?.state).not.toBe("wrong");
+});
+
 describe("runs export", { timeout: 120_000 }, () => {
   it("writes what ended as JSON lines, and goes on with a file that a kill cut short", async () => {
     const ids = [await finished("t1", "a"), await finished("t2", "b")];

@@ -33,7 +33,7 @@ describe("createProbes", () => {
     expect(healthy.status).toBe(200);
     expect(await healthy.json()).toEqual({
       ok: true,
-      checks: [{ name: "progress", ok: true, reason: "last progress 10 ms ago" }],
+      checks: [{ name: "progress", ok: true }],
     });
     idleMs = 5000;
     const stuck = await fetch(`${probes.url}/healthz`);

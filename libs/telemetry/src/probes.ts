@@ -5,7 +5,7 @@ import type { Metrics } from "./metrics.js";
 
 export interface CheckResult {
   ok: boolean;
-  /** What is wrong, or what the check saw. Shown to whoever reaches the probe. */
+  /** What is wrong; told to whoever reaches the probe, and only where it is. */
   reason?: string;
 }
 export type Check = () => CheckResult | Promise<CheckResult>;
@@ -36,7 +36,8 @@ export interface Probes {
 }
 
 /**
- * Serves /metrics, /healthz and /readyz. The two probes answer 200 or 503 with {ok, checks: [{name, ok, reason}]}.
+ * Serves /metrics, /healthz and /readyz. The two probes answer 200 or 503 with {ok, checks: [{name, ok, reason}]},
+ * in which a check that is ok has no reason.
  * Another path is 404, another method than GET is 405. Throws INVALID_CONFIG where the port can't be had.
  */
 export async function createProbes(options: ProbesOptions): Promise<Probes> {
@@ -94,14 +95,14 @@ export async function createProbes(options: ProbesOptions): Promise<Probes> {
 interface NamedResult {
   name: string;
   ok: boolean;
-  reason: string;
+  reason?: string;
 }
 
 function runChecks(checks: Readonly<Record<string, Check>>, timeoutMs: number): Promise<NamedResult[]> {
   return Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       const { ok, reason = "" } = await oneCheck(check, timeoutMs);
-      return { name, ok: ok === true, reason };
+      return ok === true ? { name, ok } : { name, ok: false, reason };
     }),
   );
 }

@@ -48,12 +48,16 @@ async function lookAtAgents({ config }: Cli): Promise<[AgentRegistry | null, Fin
 async function lookAtRedis(cli: Cli, agents: AgentRegistry | null): Promise<Finding[]> {
   const { config } = cli;
   try {
-    return await withConnection(cli, {}, async ({ client, redisInWords }) => [
-      ok("Redis", redisInWords),
-      ...(await redisFindings(client)),
-      ...(await fleetFindings(client, config.invocation)),
-      ...agentFindings(agents, await client.state.workers.agents()),
-    ]);
+    return await withConnection(cli, {}, async ({ client, redisInWords }) => {
+      const ofRedis = await redisFindings(client);
+      const isShort = ofRedis.some(({ what, state }) => what === "memory" && state === "wrong");
+      return [
+        ok("Redis", redisInWords),
+        ...ofRedis,
+        ...(await fleetFindings(client, config.invocation, isShort)),
+        ...agentFindings(agents, await client.state.workers.agents()),
+      ];
+    });
   } catch (raw) {
     const error = asDroverError(raw);
     if (!isDroverError(error)) throw error;

@@ -3,8 +3,15 @@ import type { AgentRegistry } from "@drover/runtime";
 import { count, counted } from "../output/format.js";
 import { type Finding, note, ok, wrong } from "./finding.js";
 
-/** What the state says: who works, what nobody works on, what was left behind. */
-export async function fleetFindings(client: Client, invocation: string): Promise<Finding[]> {
+/**
+ * What the state says: who works, what nobody works on, what was left behind.
+ * @param isShort whether Redis has hardly any memory left: then it may refuse that workers say that they live
+ */
+export async function fleetFindings(
+  client: Client,
+  invocation: string,
+  isShort: boolean,
+): Promise<Finding[]> {
   const { state, tenant, queue } = client;
   const [workers, pending, paused, due, held, keys, marked] = await Promise.all([
     state.workers.list(),
@@ -16,18 +23,15 @@ export async function fleetFindings(client: Client, invocation: string): Promise
     state.marks.before(Date.now() - 60_000, 1),
   ]);
   const findings = [ok("keys", `${count(keys)} in this database, under ${state.keys.prefix}:`)];
+  const start = isShort
+    ? "Give Redis memory first: without any it refuses the signs of life of workers that run."
+    : `Start one: ${invocation} worker`;
   if (workers.length > 0) {
     const slots = workers.reduce((sum, { description }) => sum + description.concurrency, 0);
     findings.push(ok("workers", `${counted(workers.length, "worker")}, ${counted(slots, "slot")}`));
   } else if (pending > 0) {
-    findings.push(
-      wrong(
-        "workers",
-        `${counted(pending, "run")} wait and no worker is running`,
-        `Start one: ${invocation} worker`,
-      ),
-    );
-  } else findings.push(note("workers", "none is running", `Start one: ${invocation} worker`));
+    findings.push(wrong("workers", `${counted(pending, "run")} wait and no worker is known to run`, start));
+  } else findings.push(note("workers", "none is known to run", start));
   if (paused.length > 0)
     findings.push(note("paused", paused.join(", "), `${invocation} queue resume --help`));
   const onQueue = held.waiting + held.active + held.delayed;

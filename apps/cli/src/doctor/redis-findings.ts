@@ -73,6 +73,13 @@ function memory(info: Info): Finding {
   const used = Number(info.used_memory ?? 0);
   const most = Number(info.maxmemory ?? 0);
   const inWords = `${info.used_memory_human ?? "?"} used${most > 0 ? ` of ${info.maxmemory_human}` : ", no limit"}`;
+  if (most > 0 && used >= most) {
+    return wrong(
+      "memory",
+      `${inWords}: full, it refuses writes`,
+      "Give Redis more memory now (maxmemory): everything waits for that.",
+    );
+  }
   if (most > 0 && used / most > MEMORY_SHARE) {
     return wrong(
       "memory",

@@ -25,6 +25,7 @@ export const agents: DashboardSpec = {
         {
           title: "Failing runs by agent",
           shows: "The share of an agent's ended runs that ended with an error or out of time.",
+          emptyWhile: "Empty while no run ends.",
           act: "Look at the codes beside it. One agent: its model, its tools or its last version. All: the provider or Redis.",
           command: "drover runs list --status error --agent <agent> --limit 1000",
           kind: "lines",
@@ -42,6 +43,7 @@ export const agents: DashboardSpec = {
         {
           title: "Failures by agent and code",
           shows: "How often which code ended runs of which agent in the time that is shown.",
+          emptyWhile: "Empty while none failed.",
           act: "docs/errors.md says for each code what to do; `drover runs show <id>` tells everything about a run.",
           command: "drover runs list --status error --agent <agent> --code <code> --limit 1000",
           kind: "table",
@@ -52,7 +54,7 @@ export const agents: DashboardSpec = {
           shows: "Runs by what ended them: completed, a limit, a refusal, a cut answer, an error.",
           act: "A limit ends runs that count as a success: raise it in the agent's policy if it may do more.",
           command:
-            "drover runs list --agent <agent> --json | jq -r 'select(.endedBy != \"completed\") | .runId'",
+            'drover runs list --agent <agent> --limit 1000 --json | jq -r \'select((.endedBy // "completed") != "completed") | .runId\'',
           kind: "bars",
           queries: [
             {
@@ -64,6 +66,7 @@ export const agents: DashboardSpec = {
         {
           title: "Duration of runs",
           shows: "From a run's acceptance to its end, waiting for people included.",
+          emptyWhile: "Empty while no run ends.",
           act: "Compare with the wait for a worker (Fleet) and with the models' latency below.",
           command: "drover runs list --agent <agent> --limit 1000",
           kind: "lines",
@@ -89,6 +92,7 @@ export const agents: DashboardSpec = {
         {
           title: "Personal data that was taken out",
           shows: "Matches of PII rules, by type and place.",
+          emptyWhile: "Empty without rules (policy.pii), and while they find nothing.",
           act: "A type that is new, or that vanished: look whether a rule or the documents changed.",
           command: "drover agents show <agent>",
           kind: "bars",
@@ -107,6 +111,7 @@ export const agents: DashboardSpec = {
         {
           title: "Model calls that fail",
           shows: "The share of requests to a provider that failed, by model.",
+          emptyWhile: "Empty while no model is asked.",
           act: "Look at the outcomes beside it. One provider only: name a fallback of another one in the agents.",
           command: "drover runs list --status error --code MODEL_ERROR --limit 1000",
           kind: "lines",
@@ -138,6 +143,7 @@ export const agents: DashboardSpec = {
         {
           title: "Latency of models",
           shows: "From a request to its whole answer, p50 and p95.",
+          emptyWhile: "Empty until a call has ended: one that is under way is not in it.",
           act: "It grows for one model: the provider is slow, or the conversations grew (see tokens): set policy.summarization.",
           command: "drover runs list --status running --limit 1000",
           kind: "lines",
@@ -150,6 +156,7 @@ export const agents: DashboardSpec = {
         {
           title: "Time to the first token",
           shows: "Of runs that stream what the model says, p95.",
+          emptyWhile: "Empty while no run streams (stream mode messages).",
           act: "It grows while the latency does not: the provider queues requests.",
           command: "drover runs list --status running --limit 1000",
           kind: "lines",
@@ -162,7 +169,7 @@ export const agents: DashboardSpec = {
           title: "Tokens",
           shows: "Tokens a second. cached is a part of input, reasoning a part of output.",
           act: "input grows without more runs: histories grow, set policy.summarization. cached falls: prompts begin differently each time.",
-          command: "drover runs list --agent <agent> --json | jq '.usage' --limit 1000",
+          command: "drover runs list --agent <agent> --limit 1000 --json | jq '.usage'",
           kind: "lines",
           unit: "short",
           queries: [
@@ -175,6 +182,7 @@ export const agents: DashboardSpec = {
         {
           title: "Fallbacks",
           shows: "Calls that went to the next model of the policy because one failed.",
+          emptyWhile: "Empty while none was needed, and for agents without fallbacks.",
           act: "They never stop: the first model is not to be had; take it out, or mend its key or quota.",
           command: "drover agents show <agent>",
           kind: "bars",
@@ -207,6 +215,7 @@ export const agents: DashboardSpec = {
         {
           title: "Duration of tool calls",
           shows: "From the start of a call to its result, its tries included, p95.",
+          emptyWhile: "Empty while no tool is called.",
           act: "One tool grows: its other side is slow. It holds a worker's slot meanwhile.",
           command: "drover runs list --status running --limit 1000",
           kind: "lines",
@@ -223,8 +232,9 @@ export const agents: DashboardSpec = {
         {
           title: "Dollars an hour by agent",
           shows: "What model calls cost by the price list, at the present rate.",
+          emptyWhile: "Empty while no call has a price: see Calls without a price.",
           act: "An agent jumps: see its tokens and its calls for each run. policy.modelCalls limits them.",
-          command: "drover runs list --agent <agent> --json | jq '.usage.costMicros' --limit 1000",
+          command: "drover runs list --agent <agent> --limit 1000 --json | jq '.usage.costMicros'",
           kind: "lines",
           unit: "currencyUSD",
           queries: [{ expr: `3600 * sum by (agent) (${rate(COST)})`, legend: "{{agent}}" }],
@@ -232,8 +242,9 @@ export const agents: DashboardSpec = {
         {
           title: "Dollars an hour by tenant",
           shows: "The same, by whose runs they are.",
+          emptyWhile: "Empty while no call has a price: see Calls without a price.",
           act: "A tenant jumps: pause it, or limit its concurrent runs in the fleet's policy.",
-          command: "DROVER_TENANT=<tenant> drover runs list",
+          command: "DROVER_TENANT=<tenant> drover runs list --limit 1000",
           kind: "lines",
           unit: "currencyUSD",
           queries: [{ expr: `3600 * sum by (tenant) (${rate(COST)})`, legend: "{{tenant}}" }],
@@ -241,6 +252,7 @@ export const agents: DashboardSpec = {
         {
           title: "Dollars in the time shown",
           shows: "By tenant, agent and model.",
+          emptyWhile: "Empty while no call has a price: see Calls without a price.",
           act: "A lower bound while calls without a price are counted.",
           command: "drover batches show <batch id>",
           kind: "table",
@@ -250,6 +262,7 @@ export const agents: DashboardSpec = {
         {
           title: "Calls without a price",
           shows: "Calls of models that the price list does not have, or that came without counts of tokens.",
+          emptyWhile: "Empty while every call has one.",
           act: "Add the model to the price list (libs/runtime/prices.json).",
           command: "drover agents show <agent>",
           kind: "bars",

@@ -1,4 +1,4 @@
-import { AGENT, type DashboardSpec, inRange, ofAgent, rate } from "./panel.js";
+import { AGENT, type DashboardSpec, inRange, ofAgent, orZero, rate } from "./panel.js";
 
 /** What waits for people, and what nobody knows about the world. */
 export const approvals: DashboardSpec = {
@@ -47,7 +47,7 @@ export const approvals: DashboardSpec = {
           command: "drover runs list --status error --code EFFECT_UNKNOWN --limit 1000",
           kind: "stat",
           redFrom: 1,
-          queries: [{ expr: `sum(${inRange(`drover_effects_unknown_total${AGENT}`)}) or vector(0)` }],
+          queries: [{ expr: orZero(`sum(${inRange(`drover_effects_unknown_total${AGENT}`)})`) }],
         },
       ],
     },
@@ -63,12 +63,16 @@ export const approvals: DashboardSpec = {
           unit: "ops",
           queries: [
             { expr: `sum(${rate(`drover_interrupts_raised_total${AGENT}`)})`, legend: "raised" },
-            { expr: `sum(${rate(`drover_interrupts_answered_total${AGENT}`)})`, legend: "answered" },
+            {
+              expr: orZero(`sum(${rate(`drover_interrupts_answered_total${AGENT}`)})`),
+              legend: "answered",
+            },
           ],
         },
         {
           title: "Decisions",
           shows: "What was decided, by agent.",
+          emptyWhile: "Empty while nobody has answered.",
           act: "Everything is approved: the rule may ask too much. Much is edited or rejected: the agent needs better instructions.",
           command: "drover approvals show <approval id>",
           kind: "bars",
@@ -113,7 +117,9 @@ export const approvals: DashboardSpec = {
           kind: "lines",
           queries: [
             {
-              expr: `sum(increase(drover_tool_calls_total${ofAgent('outcome="replayed"')}[$__rate_interval])) or vector(0)`,
+              expr: orZero(
+                `sum(increase(drover_tool_calls_total${ofAgent('outcome="replayed"')}[$__rate_interval]))`,
+              ),
               legend: "replayed",
             },
           ],
@@ -121,6 +127,7 @@ export const approvals: DashboardSpec = {
         {
           title: "Unknown effects by tool",
           shows: "Which agent and which tool they were of.",
+          emptyWhile: "Empty without tools marked once.",
           act: "A tool that appears again and again needs a hook: withReconcile().",
           command: "drover runs list --status error --code EFFECT_UNKNOWN --agent <agent> --limit 1000",
           kind: "bars",
@@ -148,7 +155,7 @@ export const approvals: DashboardSpec = {
           kind: "bars",
           queries: [
             {
-              expr: "sum(increase(drover_notices_dropped_total[$__rate_interval])) or vector(0)",
+              expr: orZero("sum(increase(drover_notices_dropped_total[$__rate_interval]))"),
               legend: "dropped",
             },
           ],

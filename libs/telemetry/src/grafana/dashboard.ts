@@ -53,8 +53,8 @@ export function buildDashboard(spec: DashboardSpec): Dashboard {
 }
 
 /** What Grafana shows behind the panel's (i). */
-export const describePanel = ({ shows, act, command }: PanelSpec): string =>
-  `${shows}\n\n**What to do:** ${act}\n\n**What is behind it:** \`${command}\``;
+export const describePanel = ({ shows, emptyWhile, act, command }: PanelSpec): string =>
+  `${emptyWhile ? `${shows} ${emptyWhile}` : shows}\n\n**What to do:** ${act}\n\n**What is behind it:** \`${command}\``;
 
 function panelOf(spec: PanelSpec): SeriesBuilder | StatBuilder | TableBuilder {
   const panel = {

@@ -48,6 +48,7 @@ export const fleet: DashboardSpec = {
         {
           title: "Failing runs",
           shows: "The share of ended runs that ended with an error or out of time.",
+          emptyWhile: "Empty while no run ends.",
           act: "Look below which code grows; docs/errors.md says for each what to do.",
           command: "drover runs list --status error --limit 1000",
           kind: "stat",
@@ -91,6 +92,7 @@ export const fleet: DashboardSpec = {
         {
           title: "Wait for a worker",
           shows: "How long activations that could start waited for a worker.",
+          emptyWhile: "Empty while no run is taken.",
           act: "p95 above your promise: add workers; KEDA does it by itself where k8s/ is deployed.",
           command: "drover runs list --status pending --limit 1000",
           kind: "lines",
@@ -130,6 +132,7 @@ export const fleet: DashboardSpec = {
         {
           title: "Time that activations hold a slot",
           shows: "How long one activation of a run occupies a worker's slot, by what it came to.",
+          emptyWhile: "Empty while none ends.",
           act: "It grows: models or tools got slower, see Agents and models.",
           command: "drover runs list --status running --limit 1000",
           kind: "lines",

@@ -3,6 +3,8 @@ export interface PanelSpec {
   title: string;
   /** What it shows, in a sentence. */
   shows: string;
+  /** When it has nothing to show, where that is no fault; a sentence. Queries of what is 0 then say 0 instead. */
+  emptyWhile?: string;
   /** What to do when it looks wrong. */
   act: string;
   /** What lists the runs, approvals or workers behind it: a command of `drover`. */
@@ -47,7 +49,9 @@ export const rate = (series: string): string => `rate(${series}[$__rate_interval
 export const inRange = (series: string): string => `increase(${series}[$__range])`;
 export const quantile = (q: number, histogram: string, by = "", match = ""): string =>
   `histogram_quantile(${q}, sum by (${by ? `${by}, ` : ""}le) (${rate(`${histogram}_bucket${match}`)}))`;
-/** Parts of a whole, 0 while nothing happened. */
+/** A number that is 0, and not unknown, while nothing of it has happened. */
+export const orZero = (expr: string): string => `${expr} or vector(0)`;
+/** Parts of a whole; of nothing, while nothing happened, there is none. */
 export const share = (part: string, whole: string): string => `(${part}) / ((${whole}) > 0)`;
 
 export const AGENT = '{agent=~"$agent"}';

@@ -14,6 +14,7 @@ export const queue: DashboardSpec = {
           title: "Memory of Redis",
           shows:
             "What Redis uses, and its own limit where it has one. When it is full, Redis refuses writes and nothing new is accepted.",
+          emptyWhile: "There is no line for the limit where Redis has none.",
           act: "Above 80 %: raise maxmemory, or shorten what is kept; ended runs go after a week. Never set an eviction policy.",
           command: "drover doctor",
           kind: "lines",
@@ -124,6 +125,7 @@ export const queue: DashboardSpec = {
           title: "Runs in line for a limit",
           shows:
             "How often a run that was taken had to stand in line for a share of a limit of concurrent runs.",
+          emptyWhile: "Empty while none had to, and without limits.",
           act: "One kind grows: raise that limit in the fleet's policy, or let it: it protects what is behind it.",
           command: "drover runs show <run id>",
           kind: "lines",
