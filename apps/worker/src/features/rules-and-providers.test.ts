@@ -88,7 +88,7 @@ describe("piiMiddleware", () => {
     ["a function", "pii_function", "a secret", "[REDACTED_WORD]"],
   ] as const) {
     proves(`detector: ${how}`, async (stage) => {
-      await stage.run(agent, { script: fine, input: text });
+      expect(await stage.run(agent, { script: fine, input: text })).toMatchObject({ error: null });
       expect(sent(stage)).toContain(hidden);
     });
   }
