@@ -1,11 +1,14 @@
 /** Removes every trace of a thread, or of a subject: the threads of all runs whose metadata name it. */
 import { isFinal, type Run } from "@drover/contracts";
 import {
+  decodeId,
   encodeId,
   eraseThreadKeys,
   keysUnder,
   type RunRef,
   type State,
+  type Subject,
+  subjectField,
   type ThreadRef,
   threadInUse,
   threadMember,
@@ -23,12 +26,6 @@ export interface Erased {
   traces: number;
   memoryItems: number;
   deadLetters: number;
-}
-
-export interface Subject {
-  /** A key of runs' metadata, and the value that it has for whoever is to be forgotten. */
-  key: string;
-  value: string;
 }
 
 /** Ids of runs, and of approvals. */
@@ -76,13 +73,38 @@ export async function eraseThreads(
   return erased;
 }
 
-/** The threads of all runs that are kept and whose metadata have the value. */
-export async function threadsOfSubject(runs: AsyncIterable<Run>, { key, value }: Subject): Promise<string[]> {
+/** The threads of all runs whose metadata have the value: of those that are kept, and of those that a thread outlived. */
+export async function threadsOfSubject(
+  state: State,
+  tenant: string,
+  runs: AsyncIterable<Run>,
+  subject: Subject,
+): Promise<string[]> {
+  const { key, value } = subject;
   const found = new Set<string>();
   for await (const { metadata, threadId } of runs) {
     if (Object.hasOwn(metadata, key) && String(metadata[key]) === value) found.add(threadId);
   }
+  for await (const threadId of threadsNaming(state, tenant, subject)) found.add(threadId);
   return [...found];
+}
+
+/** Threads whose record says that a run named the subject. */
+async function* threadsNaming(
+  { redis, keys }: State,
+  tenant: string,
+  subject: Subject,
+): AsyncGenerator<string> {
+  const field = subjectField(subject);
+  const index = keys.index(`checkpoint-threads:${encodeId(tenant)}`);
+  let cursor = "0";
+  do {
+    const [next, members] = await redis.zscan(index, cursor, "COUNT", PAGE);
+    cursor = next;
+    const ids = members.filter((_, i) => i % 2 === 0).map(decodeId);
+    const named = await Promise.all(ids.map((id) => redis.hexists(keys.thread(tenant, id).thread, field)));
+    yield* ids.filter((_, i) => named[i] === 1);
+  } while (cursor !== "0");
 }
 
 async function assertIdle({ redis, keys }: State, thread: ThreadRef): Promise<void> {

@@ -4,7 +4,7 @@ export * from "./approvals-client.js";
 export * from "./client.js";
 export type { ClientOptions } from "./client-options.js";
 export * from "./consumer.js";
-export type { Erased, Subject } from "./erasure.js";
+export type { Erased } from "./erasure.js";
 export * from "./expiry.js";
 export * from "./inbox.js";
 export * from "./inbox-handler.js";

@@ -1,5 +1,5 @@
-import type { State } from "@drover/state";
-import { type Erased, eraseThreads, type Subject, threadsOfSubject } from "./erasure.js";
+import type { State, Subject } from "@drover/state";
+import { type Erased, eraseThreads, threadsOfSubject } from "./erasure.js";
 import { type ExportedRun, exportRuns, runsOldestFirst } from "./run-export.js";
 
 /** What is kept of one tenant's runs: taken out before their time is over, or erased. */
@@ -22,9 +22,10 @@ export class RecordsClient {
     return eraseThreads(this.state, this.tenant, [threadId]);
   }
 
-  /** The same for the threads of all runs that are kept and whose metadata have this value under this key. */
+  /** The same for the threads of all runs whose metadata have this value under this key. */
   async eraseSubject(subject: Subject): Promise<Erased> {
-    const threadIds = await threadsOfSubject(runsOldestFirst(this.state, this.tenant), subject);
+    const { state, tenant } = this;
+    const threadIds = await threadsOfSubject(state, tenant, runsOldestFirst(state, tenant), subject);
     return eraseThreads(this.state, this.tenant, threadIds, subject);
   }
 }

@@ -3,7 +3,7 @@
 -- KEYS base of the thread's keys
 -- ARGV run id, input (bytes), request (JSON), and as JSON: hash, strategy, agent, batchId, priority, delayMs,
 --      deadlineMs, maxAttempts, notify, concurrency (JSON in a text),
---      replaces (the error of the run that it replaces)
+--      replaces (the error of the run that it replaces), subjects (fields of the thread's record)
 -- Returns {'admitted', transition, current run or ''} | {'exists', transition} | {'conflict'} | {'busy', current}
 local run_id, head = ARGV[1], cjson.decode(ARGV[4])
 local keys = keys_of(KEYS[1], run_id)
@@ -38,6 +38,7 @@ redis.call('HSET', keys.run, unpack(record))
 
 local change = {runId = run_id, version = 1, seq = 1, notify = head.notify, behind = current or nil, status = 'pending', kind = 'start', agent = head.agent, at = now, createdAt = now,
   batchId = head.batchId, deadlineAt = deadline}
+for _, field in ipairs(head.subjects or {}) do redis.call('HSET', keys.thread, field, 1) end
 if current then
   redis.call('RPUSH', keys.lane, run_id)
 else

@@ -23,6 +23,7 @@ export * from "./settlement.js";
 export * from "./shares.js";
 export * from "./state.js";
 export * from "./stored-answer.js";
+export * from "./subject.js";
 export * from "./subscriptions.js";
 export * from "./thread-erasure.js";
 export * from "./transitions.js";

@@ -1,13 +1,16 @@
 import { type AcceptedRequest, type ErrorInfo, type Notify, replacementReason } from "@drover/contracts";
+import { subjectFields } from "./subject.js";
 
 /** What admit.lua reads of a request; the rest of it scripts only carry. */
 export function headOf(request: AcceptedRequest, hash: string): string {
   const { agent, batchId, priority, delayMs, deadlineMs, maxAttempts, multitaskStrategy } = request;
+  const subjects = subjectFields(request.metadata);
   return JSON.stringify({
     ...{ hash, agent, batchId, priority, delayMs, deadlineMs, maxAttempts, strategy: multitaskStrategy },
     notify: notifyOf(request),
     concurrency: concurrencyOf(request),
     replaces: replacedAs(request),
+    subjects: subjects.length > 0 ? subjects : undefined,
   });
 }
 

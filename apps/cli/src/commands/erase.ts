@@ -1,5 +1,6 @@
 import { DroverError, parseOrThrow, threadIdSchema } from "@drover/contracts";
-import type { Erased, Subject } from "@drover/queue";
+import type { Erased } from "@drover/queue";
+import type { Subject } from "@drover/state";
 import type { Command } from "commander";
 import { act, type Cli } from "../cli.js";
 import { withConnection } from "../connection.js";
