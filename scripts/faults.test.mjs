@@ -37,5 +37,6 @@ it("says what was secret when it is ended, and leaves nothing behind", { timeout
   child.kill("SIGINT");
   await ended;
   expect(said.out).toContain("It was bad-key: the provider refuses the key.");
+  expect(said.out, "nothing was wrong before").not.toContain("DroverNoWorkers");
   expect(existsSync(folder)).toBe(false);
 });

@@ -94,10 +94,12 @@ function answer({ messages }) {
 
 /** With the rules of infra/, in which a minute is three seconds; prints each alert. */
 async function startPrometheus(root, folder, ports) {
+  let hasScraped = false;
   const told = createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
-    for (const { labels, annotations, endsAt } of JSON.parse(Buffer.concat(parts).toString())) {
+    const alerts = hasScraped ? JSON.parse(Buffer.concat(parts).toString()) : [];
+    for (const { labels, annotations, endsAt } of alerts) {
       tell(labels, annotations, Date.parse(endsAt) > Date.now());
     }
     response.end();
@@ -128,6 +130,9 @@ async function startPrometheus(root, folder, ports) {
   );
   const url = `http://127.0.0.1:${port}`;
   await untilAnswered(`${url}/-/ready`);
+  // It judges before its first scrape, which it takes its time for: nobody is told that there are no workers.
+  await untilEmpty(`${url}/api/v1/query`, 'absent(drover_workers) or ALERTS{alertname="DroverNoWorkers"}');
+  hasScraped = true;
   return {
     url,
     stop() {
@@ -149,6 +154,15 @@ function tell(labels, annotations, fires) {
     `${fires ? "FIRES   " : "resolved"} ${labels.alertname} (${labels.severity}): ${annotations.summary}`,
   );
   if (fires) console.log(`         look: ${annotations.command} · ${annotations.runbook}`);
+}
+
+async function untilEmpty(api, query) {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const answer = await fetch(`${api}?query=${encodeURIComponent(query)}`);
+    if ((await answer.json()).data.result.length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`Prometheus still finds: ${query}`);
 }
 
 async function untilAnswered(url) {

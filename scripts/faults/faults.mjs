@@ -16,7 +16,7 @@ export const FAULTS = {
   "provider-down": { what: "the model's provider fails", begin: answering(() => ({ status: 503 })) },
   "provider-slow": {
     what: "the model's provider takes its time",
-    begin: answering(() => ({ text: "done", delayMs: 35_000 })),
+    begin: answering(() => ({ text: "done", delayMs: 45_000 })),
   },
   "rate-limit": {
     what: "the provider refuses requests for their rate",
