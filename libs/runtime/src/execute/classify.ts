@@ -36,6 +36,8 @@ export function outcomeOfError(
   };
 }
 
+/** Limits whose policy ends the run, wherever in it they were reached. */
+const LIMITS = new Set<ErrorCode>(["MODEL_CALL_LIMIT", "TOOL_CALL_LIMIT"]);
 /** Times that were over. */
 const TIMEOUTS = new Set<ErrorCode>(["DEADLINE_EXCEEDED", "RUN_TIMEOUT", "STEP_TIMEOUT", "TOOL_TIMEOUT"]);
 
@@ -43,6 +45,15 @@ function stopped(reason: unknown, usage: Usage): Outcome {
   if (isDroverError(reason, "LEASE_LOST")) return { kind: "superseded" };
   if (isDroverError(reason) && TIMEOUTS.has(reason.code)) {
     return { kind: "timed_out", error: reason.toInfo(), usage };
+  }
+  if (isDroverError(reason) && LIMITS.has(reason.code)) {
+    return {
+      kind: "failed",
+      error: reason.toInfo(),
+      retryable: false,
+      endedBy: endedBy(reason.code),
+      usage,
+    };
   }
   return { kind: "cancelled", reason: reason instanceof Error ? reason.message : String(reason), usage };
 }

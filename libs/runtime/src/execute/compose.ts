@@ -2,9 +2,9 @@ import { setMaxListeners } from "node:events";
 import type { Activation } from "@drover/contracts";
 import { RunControl } from "@langchain/langgraph";
 import type { LoadedAgent } from "../load/loaded-agent.js";
+import { takeUngatedModelUnit, takeUngatedToolUnit } from "../policy/ungated-units.js";
 import { FirstToken } from "./first-token.js";
 import { ModelCallbacks } from "./model-callbacks.js";
-import { redactEveryModelCall } from "./redacted-calls.js";
 import { RUN_KEY, type RunContext } from "./run-context.js";
 import { reviveContext } from "./runtime-context.js";
 import type { Services } from "./services.js";
@@ -12,6 +12,7 @@ import { StampedSaver } from "./stamped-saver.js";
 import type { StepClock } from "./step-clock.js";
 import { TraceCalls } from "./trace-calls.js";
 import { tracersFor } from "./tracing.js";
+import { gateEveryCall } from "./ungated-calls.js";
 import type { UsageMeter } from "./usage-meter.js";
 
 /** LangGraph's key for a checkpointer of one call: the graph itself is shared by all runs. (A test guards it.) */
@@ -45,7 +46,7 @@ export function compose(
 ): ComposedRun {
   // Many runs listen to one drain, and many steps to one signal: more than ten is no leak here.
   setMaxListeners(0, services.drain, services.signal);
-  redactEveryModelCall();
+  gateEveryCall();
   const control = new RunControl();
   const drain = () => control.requestDrain("the worker is shutting down");
   if (services.drain.aborted) drain();
@@ -57,6 +58,12 @@ export function compose(
     context,
     callbacks: [usage, ...firstToken(activation, services), ...traceCalls(services), ...tracersFor(services)],
     answers: usage.answers,
+    takeModelUnit: async () => {
+      if (agent.definition) await takeUngatedModelUnit(agent.definition.policy, run);
+    },
+    takeToolUnit: async (tool) => {
+      if (agent.definition) await takeUngatedToolUnit(agent.definition.policy, tool, run);
+    },
     stop: (reason) => clock.end(reason),
   };
   const { recursionLimit } = agent;

@@ -16,6 +16,10 @@ export interface RunContext {
   callbacks: BaseCallbackHandler[];
   /** The last answer of a model in each step, by LangGraph's checkpoint_ns: LangChain throws it away when it errs. */
   answers: Map<string, AIMessage>;
+  /** The unit of a request to a provider that the agent's own gate does not see. Throws where none is left. */
+  takeModelUnit(): Promise<void>;
+  /** The same for a call of a tool. */
+  takeToolUnit(tool: string): Promise<void>;
   /** Ends the activation, for a reason that a policy gives. */
   stop(reason: DroverError): void;
 }

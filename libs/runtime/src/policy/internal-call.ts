@@ -1,7 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { BaseMessage } from "@langchain/core/messages";
-import { withRedactedMessages } from "../execute/redacted-calls.js";
 import type { RunContext } from "../execute/run-context.js";
+import { pastTheGate } from "../execute/ungated-calls.js";
 import { passesThrough, toModelCallError } from "./failures.js";
 import { takeModelUnit } from "./limits.js";
 import type { EffectivePolicy } from "./policy.js";
@@ -34,7 +34,7 @@ export function askModel<T>(
     services.signal.throwIfAborted();
     if (await takeModelUnit(policy, run)) return undefined;
     try {
-      return await withRedactedMessages(() => ask(model, sent, config));
+      return await pastTheGate(() => ask(model, sent, config));
     } catch (error) {
       if (passesThrough(error, services.signal)) throw error;
       throw toModelCallError(error);

@@ -60,6 +60,15 @@ export async function takeModelUnit(
   return reached;
 }
 
+export function modelLimitMessage({ scope, limit }: Reached<ModelLimit>): string {
+  return `The limit of ${limit} model calls for this ${scope} was reached.`;
+}
+
+export function modelLimitError(reached: Reached<ModelLimit>): DroverError {
+  const advice = `Raise policy.modelCalls.${reached.scope} if it may do more.`;
+  return new DroverError("MODEL_CALL_LIMIT", `${modelLimitMessage(reached)} ${advice}`);
+}
+
 /** Takes one unit of every limit that a tool's call counts for, or tells which has none left. */
 export async function takeToolUnit(
   policy: EffectivePolicy,

@@ -1,8 +1,8 @@
-import { DroverError, type RedactionPlace } from "@drover/contracts";
+import type { RedactionPlace } from "@drover/contracts";
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
 import type { WrapModelCallHook } from "langchain";
-import { withRedactedMessages } from "../execute/redacted-calls.js";
 import { type RunContext, runOf } from "../execute/run-context.js";
+import { pastTheGate } from "../execute/ungated-calls.js";
 import { assertUsable, endReason } from "../models/index.js";
 import { type AnswerFormat, isWrongShape, MOST_CORRECTIONS } from "./answer-format.js";
 import {
@@ -15,7 +15,13 @@ import {
 } from "./answers.js";
 import { ModelCallError, passesThrough, toModelCallError, trueCause } from "./failures.js";
 import { withEveryCallAnswered } from "./history/open-calls.js";
-import { type ModelLimit, type Reached, takeModelUnit } from "./limits.js";
+import {
+  type ModelLimit,
+  modelLimitError,
+  modelLimitMessage,
+  type Reached,
+  takeModelUnit,
+} from "./limits.js";
 import type { EffectivePolicy } from "./policy.js";
 
 /**
@@ -39,7 +45,7 @@ export function modelGate(policy: EffectivePolicy, format: AnswerFormat | undefi
       run.services.signal.throwIfAborted();
       const reached = await takeModelUnit(policy, run);
       if (reached) return limitReached(reached);
-      const ask = () => withRedactedMessages(() => handler({ ...sent, messages } as typeof request));
+      const ask = () => pastTheGate(() => handler({ ...sent, messages } as typeof request));
       const answer = await call(ask, run);
       if (!isWrongShape(answer)) return redacted(answer, run);
       const given = run.answers.get(String(request.runtime.configurable?.checkpoint_ns));
@@ -66,10 +72,9 @@ async function call(ask: () => unknown, run: RunContext): Promise<ModelAnswer | 
   }
 }
 
-function limitReached({ rule, scope, limit }: Reached<ModelLimit>): AIMessage {
-  const text = `The limit of ${limit} model calls for this ${scope} was reached.`;
-  if (rule.onLimit === "end") return closingMessage(text, { endedBy: "model_call_limit" });
-  throw new DroverError("MODEL_CALL_LIMIT", `${text} Raise policy.modelCalls.${scope} if it may do more.`);
+function limitReached(reached: Reached<ModelLimit>): AIMessage {
+  if (reached.rule.onLimit !== "end") throw modelLimitError(reached);
+  return closingMessage(modelLimitMessage(reached), { endedBy: "model_call_limit" });
 }
 
 function wrongShape(cause: Error): ModelCallError {

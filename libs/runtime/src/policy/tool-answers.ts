@@ -22,7 +22,10 @@ export function limitAnswer(call: ToolCall, { rule, scope, limit }: Reached<Tool
   return errorAnswer(call, `${text} Do not call ${what} again.`);
 }
 
-export function limitMessage(call: ToolCall, { rule, scope, limit }: Reached<ToolLimit>): string {
+export function limitMessage(
+  call: Pick<ToolCall, "name">,
+  { rule, scope, limit }: Reached<ToolLimit>,
+): string {
   const what = rule.tool === undefined ? "tools" : `'${call.name}'`;
   return `The limit of ${limit} calls of ${what} for this ${scope} was reached. Raise it in policy.toolCalls if more are right.`;
 }

@@ -5,6 +5,7 @@ import { Command, isCommand } from "@langchain/langgraph";
 import type { ToolCallRequest, WrapToolCallHook } from "langchain";
 import type { AgentModels } from "../agent/models.js";
 import { type RunContext, runOf } from "../execute/run-context.js";
+import { toolPastTheGate } from "../execute/ungated-calls.js";
 import { takeToolUnit } from "./limits.js";
 import { marksOf } from "./marks.js";
 import { once } from "./once.js";
@@ -25,13 +26,13 @@ export function toolGate(
   return async (request, handler) => {
     const run = runOf(request.runtime);
     run.services.signal.throwIfAborted();
-    const { toolCall: call } = request;
-    if (request.tool === undefined) return unknownTool(request, tools);
+    const { toolCall: call, tool } = request;
+    if (tool === undefined) return unknownTool(request, tools);
     const refusal = () => refusedByLimit(policy, call, run);
     const answer = isEmulated(policy, call.name)
       ? () => emulated(policy, models.emulator ?? models.primary, request, run)
       : () => withinTime(policy, request, handler as Parameters<typeof withinTime>[2], run);
-    const make = async () => redacted(await answer(), run);
+    const make = async () => redacted(await toolPastTheGate(tool, answer), run);
     if (policy.once.some((pattern) => matchesTool(pattern, call.name)))
       return once({ request, refusal, make });
     return (await refusal()) ?? make();
