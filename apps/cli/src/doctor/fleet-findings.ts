@@ -30,7 +30,9 @@ export async function fleetFindings(
     const slots = workers.reduce((sum, { description }) => sum + description.concurrency, 0);
     findings.push(ok("workers", `${counted(workers.length, "worker")}, ${counted(slots, "slot")}`));
   } else if (pending > 0) {
-    findings.push(wrong("workers", `${counted(pending, "run")} wait and no worker is known to run`, start));
+    findings.push(
+      wrong("workers", `${counted(pending, "run")} pending, and no worker is known to run`, start),
+    );
   } else findings.push(note("workers", "none is known to run", start));
   if (paused.length > 0)
     findings.push(note("paused", paused.join(", "), `${invocation} queue resume --help`));
