@@ -3,7 +3,7 @@ import { isDroverError } from "@drover/contracts";
 import { type RedisServer, startRedis } from "@drover/embedded";
 import { Client } from "@drover/queue";
 import { connect, type Redis } from "@drover/state";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createFleet, type Fleet } from "./testing/processes.js";
 
 let server: RedisServer;
@@ -66,6 +66,11 @@ describe("workers of a Redis that has no memory left", () => {
   it("are not ready and say why, need no restart whatever waits, and count no crash", async () => {
     const own = new Client({ redisUrl: server.url, prefix: "full", commandTimeoutMs: 30_000 });
     const two = createFleet(server.url, "full");
+    onTestFinished(async () => {
+      await admin.config("SET", "maxmemory", "0");
+      await own.close();
+      await two.end();
+    });
     const settings = { DROVER_STALL_MS: "1000", DROVER_CONCURRENCY: "4" };
     const workers = await Promise.all([two.start(settings), two.start(settings)]);
     const send = (id: string, ms: number) => own.enqueueRun({ agent: "stepper", input: { id, ms } });
@@ -98,8 +103,6 @@ describe("workers of a Redis that has no memory left", () => {
     const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 40_000 })));
     for (const run of runs) expect(run).toMatchObject({ status: "success", crashes: 0 });
     for (const { url } of workers) await expect.poll(() => probe(`${url()}/readyz`)).toMatch(/^200/);
-    await own.close();
-    await two.end();
   }, 90_000);
 });
 
@@ -140,6 +143,10 @@ describe("a Redis that is away", () => {
   it("and comes back ends no worker: no run counts a crash, whoever reaches it first", async () => {
     const own = new Client({ redisUrl: server.url, prefix: "back", commandTimeoutMs: 30_000 });
     const two = createFleet(server.url, "back");
+    onTestFinished(async () => {
+      await own.close();
+      await two.end();
+    });
     const settings = { DROVER_LEASE_MS: "3000" };
     await Promise.all([two.start(settings), two.start(settings)]);
     const handles = await own.enqueueMany(
@@ -151,8 +158,6 @@ describe("a Redis that is away", () => {
     await server.restart();
     const runs = await Promise.all(handles.map((handle) => handle.result({ timeoutMs: 60_000 })));
     for (const run of runs) expect(run).toMatchObject({ status: "success", crashes: 0, attempt: 1 });
-    await own.close();
-    await two.end();
   }, 90_000);
 });
 
@@ -160,17 +165,23 @@ describe("a worker whose Redis is gone for good", () => {
   it("still leaves when it is told to", async () => {
     const other = await startRedis();
     const lonely = createFleet(other.url, "lonely");
+    onTestFinished(async () => {
+      await lonely.end();
+      await other.stop();
+    });
     const worker = await lonely.start({ DROVER_DRAIN_MS: "100" });
     await other.kill();
     worker.kill("SIGTERM");
     expect(await worker.exited).toBe(0);
-    await lonely.end();
-    await other.stop();
   });
 
   it("and that is told to while it is away leaves when it is back, long before its time is over", async () => {
     const other = await startRedis();
     const lonely = createFleet(other.url, "lonely");
+    onTestFinished(async () => {
+      await lonely.end();
+      await other.stop();
+    });
     const worker = await lonely.start();
     await other.kill();
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -180,7 +191,5 @@ describe("a worker whose Redis is gone for good", () => {
     const backAt = Date.now();
     expect(await worker.exited).toBe(0);
     expect(Date.now() - backAt).toBeLessThan(10_000);
-    await lonely.end();
-    await other.stop();
   }, 40_000);
 });
