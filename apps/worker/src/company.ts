@@ -2,7 +2,8 @@ import { abortWith } from "@drover/contracts";
 
 /**
  * Runs go side by side. One that may be at fault for the death of workers goes alone, so that one more death tells: it
- * waits until all others have ended, and while it waits or runs the door is shut, so that nothing more is taken.
+ * waits until all others have ended, and while it waits or runs the door is shut, so that nothing more is taken. Whoever
+ * was on the way already, or waits to be alone too, is sent elsewhere while one is alone: that may take hours.
  */
 export class Company {
   private readonly waiting = new Set<Guest>();
@@ -14,8 +15,8 @@ export class Company {
   constructor(private readonly onDoor: (isShut: boolean) => void) {}
 
   /**
-   * Resolves when the run may begin, with what must be called at its end; with null where a signal fired before:
-   * nothing of it may be executed then.
+   * Resolves when the run may begin, with what must be called at its end; with null where it is to go elsewhere, or a
+   * signal fired before: nothing of it may be executed then.
    */
   async enter(isAlone: boolean, ...signals: readonly AbortSignal[]): Promise<(() => void) | null> {
     const stop = new AbortController();
@@ -26,8 +27,9 @@ export class Company {
   }
 
   private turn(isAlone: boolean, signal: AbortSignal): Promise<boolean> {
+    if (this.hasOneAlone) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const guest: Guest = { isAlone, begin: () => resolve(true) };
+      const guest: Guest = { isAlone, answer: resolve };
       signal.addEventListener("abort", () => {
         if (!this.waiting.delete(guest)) return;
         resolve(false);
@@ -48,11 +50,12 @@ export class Company {
     // Those that need no solitude are few, since the door is shut: they do not wait for all that do.
     const inTurn = [...this.waiting].sort((a, b) => Number(a.isAlone) - Number(b.isAlone));
     for (const guest of inTurn) {
-      if (this.hasOneAlone || (guest.isAlone && this.inside > 0)) break;
+      if (guest.isAlone && this.inside > 0 && !this.hasOneAlone) break;
       this.waiting.delete(guest);
+      guest.answer(!this.hasOneAlone);
+      if (this.hasOneAlone) continue;
       this.inside += 1;
       this.hasOneAlone = guest.isAlone;
-      guest.begin();
     }
     const isShut = this.hasOneAlone || [...this.waiting].some(({ isAlone }) => isAlone);
     if (isShut === this.isShut) return;
@@ -63,5 +66,5 @@ export class Company {
 
 interface Guest {
   isAlone: boolean;
-  begin: () => void;
+  answer: (mayBegin: boolean) => void;
 }

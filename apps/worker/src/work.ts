@@ -51,6 +51,8 @@ export async function work(context: WorkerContext, pointer: Pointer, readyAt: nu
   );
   countAnswers(metrics, claimed.activation);
   let endStay: (() => void) | null = null;
+  // A run that waits until it may begin has no more time for that.
+  const deadline = limitTime(claimed.activation.deadlineInMs, LATE, active.stop);
   try {
     const published = publish(context.state, context.queue, [claimed.transition]).catch((error) =>
       context.complaints.say(context.logger.warn, "a transition waits to be published", error),
@@ -65,6 +67,7 @@ export async function work(context: WorkerContext, pointer: Pointer, readyAt: nu
     const seconds = (performance.now() - takenAt) / 1000;
     metrics.observe("drover_activation_duration_seconds", { agent, outcome: outcome.kind }, seconds);
   } finally {
+    clearTimeout(deadline);
     active.done();
     endStay?.();
   }
@@ -128,7 +131,11 @@ async function enter(context: WorkerContext, taken: Taken, active: ActiveRun): P
   await whenRedisCan(() => state.runs.noteAlone(lease), {
     isOver: () => active.signal.aborted,
     onWait: (error) => complaints.say(logger.warn, "a run's beginning waits for Redis", error),
-  }).catch(active.stop);
+  }).catch((error: unknown) => {
+    if (isDroverError(error, "LEASE_LOST")) return active.stop(error);
+    endStay();
+    throw error;
+  });
   return endStay;
 }
 
@@ -150,7 +157,7 @@ async function run(
     if (error instanceof DroverError && error.code === "LEASE_LOST") active.stop(error);
     else logger.warn({ err: asDroverError(error) }, "events of the run could not be written");
   });
-  const timers = limitTime(activation.deadlineInMs, context.runTimeoutMs, active.stop);
+  const timer = limitTime(context.runTimeoutMs, tooSlow(context.runTimeoutMs), active.stop);
   logger.info({ kind: activation.kind, seq: activation.seq }, "run taken");
   try {
     const outcome = await execute(context.agent(agent) as LoadedAgent, activation, {
@@ -173,29 +180,24 @@ async function run(
     span?.end(outcome);
     return outcome;
   } finally {
-    for (const timer of timers) clearTimeout(timer);
+    clearTimeout(timer);
   }
 }
 
+const LATE = new DroverError(
+  "DEADLINE_EXCEEDED",
+  "The deadline passed before the run ended. Give it more time.",
+);
+const tooSlow = (ms: number) =>
+  new DroverError("RUN_TIMEOUT", `The run took longer than ${ms} ms. Raise DROVER_RUN_TIMEOUT_MS.`);
+
+/** Timers longer than 24.8 days fire at once: the sweeper sees to such a deadline. */
 function limitTime(
-  deadlineInMs: number | null,
-  runTimeoutMs: number,
+  ms: number | null,
+  error: DroverError,
   stop: (reason: DroverError) => void,
-): NodeJS.Timeout[] {
-  const late = new DroverError(
-    "DEADLINE_EXCEEDED",
-    "The deadline passed before the run ended. Give it more time.",
-  );
-  const slow = new DroverError(
-    "RUN_TIMEOUT",
-    `The run took longer than ${runTimeoutMs} ms. Raise DROVER_RUN_TIMEOUT_MS.`,
-  );
-  const timers = [setTimeout(() => stop(slow), runTimeoutMs)];
-  if (deadlineInMs !== null) {
-    // Timers longer than 24.8 days fire at once: the sweeper sees to such a deadline.
-    if (deadlineInMs < 2 ** 31) timers.push(setTimeout(() => stop(late), Math.max(deadlineInMs, 0)));
-  }
-  return timers;
+): NodeJS.Timeout | undefined {
+  return ms === null || ms >= 2 ** 31 ? undefined : setTimeout(() => stop(error), Math.max(ms, 0));
 }
 
 async function conclude(

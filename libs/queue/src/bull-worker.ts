@@ -62,6 +62,8 @@ export class BullWorker<T> extends Worker<T> {
   /** Takes nothing more; resolves when what is in hand has ended. */
   async leave(): Promise<void> {
     await Promise.race([this.close(), this.idle().then(() => sleep(CLOSE_MS))]);
+    // One that was being fetched in that moment.
+    await this.idle();
   }
 
   private async idle(): Promise<void> {

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, isDroverError, type RunRequest, replacementReason } from "@drover/contracts";
-import type { State, ThreadRef } from "@drover/state";
+import { type State, type ThreadRef, threadMember } from "@drover/state";
 import { type Accepted, type AdmissionOptions, admit } from "./admission.js";
 import { cancelRun } from "./run-control.js";
 import type { RunQueue } from "./run-queue.js";
@@ -14,17 +14,23 @@ export async function startRuns(
   requests: readonly RunRequest[],
   options: AdmissionOptions,
 ): Promise<Accepted[]> {
-  const threads = requests.flatMap((request): ThreadRef[] =>
-    reasonOf(request) && typeof request.threadId === "string"
-      ? [{ tenant: request.tenant ?? DEFAULT_TENANT, threadId: request.threadId }]
-      : [],
-  );
+  const threads = threadsToStop(requests);
   const mark = threads.length > 0 ? await state.marks.mark(threads) : null;
   const accepted = await admit(state, queue, requests, options);
   // Not the run that each waits behind: a request that was accepted before may wait behind one that it does not replace.
   await Promise.all(threads.map((thread) => stopIfAsked(state, queue, thread)));
   if (mark !== null) await state.marks.unmark(mark, threads);
   return accepted;
+}
+
+/** Each thread once. */
+function threadsToStop(requests: readonly RunRequest[]): ThreadRef[] {
+  const threads = requests.flatMap((request): ThreadRef[] =>
+    reasonOf(request) && typeof request.threadId === "string"
+      ? [{ tenant: request.tenant ?? DEFAULT_TENANT, threadId: request.threadId }]
+      : [],
+  );
+  return [...new Map(threads.map((thread) => [threadMember(thread), thread])).values()];
 }
 
 function reasonOf({ multitaskStrategy = "enqueue" }: RunRequest): string | undefined {

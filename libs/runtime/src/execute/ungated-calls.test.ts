@@ -109,11 +109,13 @@ describe("an agent inside of a tool", () => {
     for (let i = 0; i < 9; i += 1)
       endless.respond(counted(new AIMessage({ content: "", tool_calls: calls("look") })));
     const inner = createAgent({ model: endless, tools: [look] });
+    let delegated = 0;
     const delegate = tool(
-      async () => (await inner.invoke({ messages: [new HumanMessage("go")] })).messages.length,
-      {
-        ...{ name: "delegate", description: "Delegates", schema: z.object({}) },
+      async () => {
+        delegated += 1;
+        return (await inner.invoke({ messages: [new HumanMessage("go")] })).messages.length;
       },
+      { name: "delegate", description: "Delegates", schema: z.object({}) },
     );
     const model = fakeModel()
       .respond(counted(new AIMessage({ content: "", tool_calls: calls("delegate") })))
@@ -123,13 +125,19 @@ describe("an agent inside of a tool", () => {
       outcome: await execute(agent, activationOf(), servicesInMemory()),
       asked: () => asked,
       looked: () => looked,
+      delegated: () => delegated,
     };
   }
 
   it("shares the limit of model calls: it fails where none is left, and so does the next request", async () => {
-    const { outcome, asked } = await run({ modelCalls: { run: 4 } });
+    const { outcome, asked, delegated } = await run({
+      modelCalls: { run: 4 },
+      toolRetry: [{ maxRetries: 3, initialDelayMs: 1 }],
+    });
     expect(outcome).toMatchObject({ kind: "completed", endedBy: "model_call_limit" });
     expect(asked()).toBe(4);
+    // Tried again it would begin from its start.
+    expect(delegated()).toBe(1);
   });
 
   it("fails the run where the limit says so", async () => {
@@ -146,5 +154,24 @@ describe("an agent inside of a tool", () => {
     }
     const { outcome } = await run({ toolCalls: [{ run: 3, onLimit: "error" }] });
     expect(outcome).toMatchObject({ kind: "failed", error: { code: "TOOL_CALL_LIMIT" } });
+  });
+
+  it("takes a unit for each call of its tool by itself", async () => {
+    let called = 0;
+    const itself = tool(
+      async (): Promise<string> => {
+        called += 1;
+        return called < 9 ? itself.invoke({}).catch(String) : "enough";
+      },
+      { name: "itself", description: "Calls itself", schema: z.object({}) },
+    );
+    const model = fakeModel().respondWithTools(calls("itself")).respond(new AIMessage("done"));
+    const agent = await agentOf({
+      model,
+      tools: [itself],
+      policy: { toolCalls: [{ tool: "itself", run: 3 }] },
+    });
+    expect(await execute(agent, activationOf(), servicesInMemory())).toMatchObject({ output: "done" });
+    expect(called).toBe(3);
   });
 });

@@ -8,13 +8,14 @@ import { RUN_KEY, type RunContext } from "./run-context.js";
 type Method = (...args: unknown[]) => unknown;
 
 const gate = new AsyncLocalStorage<true>();
-const toolAtGate = new AsyncLocalStorage<object>();
+const toolAtGate = new AsyncLocalStorage<{ tool: object; isSpent: boolean }>();
 
 /** Calls a model for which the one who calls it has taken a unit, and whose messages it has redacted. */
 export const pastTheGate = <T>(call: () => T): T => gate.run(true, call);
 
-/** Calls a tool for which the one who calls it has taken a unit; for tools that are called inside of it nobody has. */
-export const toolPastTheGate = <T>(tool: object, call: () => T): T => toolAtGate.run(tool, call);
+/** Calls a tool once for which the one who calls it has taken a unit; for what is called inside of it nobody has. */
+export const toolPastTheGate = <T>(tool: object, call: () => T): T =>
+  toolAtGate.run({ tool, isSpent: false }, call);
 
 let isInstalled = false;
 
@@ -33,9 +34,10 @@ export function gateEveryCall(): void {
   replace(BaseChatModel.prototype, "_streamChatModelEvents", gatedStream);
   const { invoke } = StructuredTool.prototype;
   StructuredTool.prototype.invoke = async function (...args) {
-    const run = toolAtGate.getStore() === this ? undefined : runHere();
-    await run?.takeToolUnit(this.name);
-    return toolPastTheGate(this, () => Reflect.apply(invoke, this, args));
+    const pass = toolAtGate.getStore();
+    if (pass?.tool === this && !pass.isSpent) pass.isSpent = true;
+    else await runHere()?.takeToolUnit(this.name);
+    return Reflect.apply(invoke, this, args);
   };
 }
 

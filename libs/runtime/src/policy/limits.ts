@@ -12,6 +12,11 @@ export interface Reached<L> {
   limit: number;
 }
 
+/** What a call without a gate fails with where none is left. Tried again it would only be refused again. */
+export class LimitReachedError extends Error {
+  override readonly name = "LimitReachedError";
+}
+
 interface Rule {
   run?: number | undefined;
   thread?: number | undefined;

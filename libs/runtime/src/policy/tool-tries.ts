@@ -6,6 +6,7 @@ import { type ToolCallRequest, ToolInvocationError, type WrapToolCallHook } from
 import { type RunContext, runOf } from "../execute/run-context.js";
 import { delayBefore, wait } from "./backoff.js";
 import { passesThrough, trueCause } from "./failures.js";
+import { LimitReachedError } from "./limits.js";
 import type { EffectivePolicy } from "./policy.js";
 import { isRetried } from "./retry-on.js";
 import { errorAnswer } from "./tool-answers.js";
@@ -56,7 +57,8 @@ async function triesAgain(
   cause: Error,
   run: RunContext,
 ): Promise<boolean> {
-  if (!rule || tries > rule.maxRetries || ToolInvocationError.isInstance(cause)) return false;
+  if (!rule || tries > rule.maxRetries) return false;
+  if (ToolInvocationError.isInstance(cause) || cause instanceof LimitReachedError) return false;
   if (!isRetried(rule.retryOn ?? mayPass, cause)) return false;
   const { retryAfterMs } = cause as { retryAfterMs?: unknown };
   const delayMs = delayBefore(tries, rule, typeof retryAfterMs === "number" ? retryAfterMs : 0);

@@ -1,6 +1,12 @@
 import { DroverError } from "@drover/contracts";
 import type { RunContext } from "../execute/run-context.js";
-import { modelLimitError, modelLimitMessage, takeModelUnit, takeToolUnit } from "./limits.js";
+import {
+  LimitReachedError,
+  modelLimitError,
+  modelLimitMessage,
+  takeModelUnit,
+  takeToolUnit,
+} from "./limits.js";
 import type { EffectivePolicy } from "./policy.js";
 import { limitMessage } from "./tool-answers.js";
 
@@ -12,7 +18,7 @@ export async function takeUngatedModelUnit(policy: EffectivePolicy, run: RunCont
   const reached = await takeModelUnit(policy, run);
   if (reached === undefined) return;
   if (reached.rule.onLimit === "error") run.stop(modelLimitError(reached));
-  throw new Error(modelLimitMessage(reached));
+  throw new LimitReachedError(modelLimitMessage(reached));
 }
 
 /** The same for a call of a tool. */
@@ -25,5 +31,5 @@ export async function takeUngatedToolUnit(
   if (reached === undefined) return;
   const text = limitMessage({ name }, reached);
   if (reached.rule.onLimit === "error") run.stop(new DroverError("TOOL_CALL_LIMIT", text));
-  throw new Error(text);
+  throw new LimitReachedError(text);
 }

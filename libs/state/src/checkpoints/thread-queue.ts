@@ -239,6 +239,11 @@ export class ThreadQueue {
   async #register(isNew: boolean): Promise<void> {
     if (this.#isRegistered || !(isNew || this.context.retentionSeconds > 0)) return;
     this.#isRegistered = true;
-    await registerThread(this.context, this.threadId);
+    try {
+      await registerThread(this.context, this.threadId);
+    } catch (error) {
+      this.#isRegistered = false;
+      throw error;
+    }
   }
 }
