@@ -11,6 +11,7 @@ import { type AgentRegistry, resumeValue, validateAnswer } from "@drover/runtime
 import type { Redis, State } from "@drover/state";
 import type { Complaints, Logger, Metrics } from "@drover/telemetry";
 import type { WorkerConfig } from "./config.js";
+import { withOwnTerms } from "./own-terms.js";
 
 export interface MessagesOptions {
   config: WorkerConfig;
@@ -72,10 +73,11 @@ const agentIn = (registry: AgentRegistry, name: string) =>
 
 function inboxContext(options: MessagesOptions): InboxContext {
   const { config, state, queue, registry, redactors, redactorOf, logger, metrics } = options;
+  const knownAgents = withOwnTerms(knownAgentsOf(state), registry.list());
   return {
     state,
     queue,
-    admission: { maxPayloadBytes: config.maxPayloadBytes, redactorOf, knownAgents: knownAgentsOf(state) },
+    admission: { maxPayloadBytes: config.maxPayloadBytes, redactorOf, knownAgents },
     read: answerReader(registry),
     keys: config.serviceKeys,
     hasAgent: (agent) => agentIn(registry, agent) !== undefined,

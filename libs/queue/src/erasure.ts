@@ -89,22 +89,21 @@ export async function threadsOfSubject(
   return [...found];
 }
 
-/** Threads whose record says that a run named the subject. */
+/** Threads whose record says that a run named the subject, of all that are kept, whoever kept their checkpoints. */
 async function* threadsNaming(
   { redis, keys }: State,
   tenant: string,
   subject: Subject,
 ): AsyncGenerator<string> {
   const field = subjectField(subject);
-  const index = keys.index(`checkpoint-threads:${encodeId(tenant)}`);
-  let cursor = "0";
-  do {
-    const [next, members] = await redis.zscan(index, cursor, "COUNT", PAGE);
-    cursor = next;
-    const ids = members.filter((_, i) => i % 2 === 0).map(decodeId);
-    const named = await Promise.all(ids.map((id) => redis.hexists(keys.thread(tenant, id).thread, field)));
-    yield* ids.filter((_, i) => named[i] === 1);
-  } while (cursor !== "0");
+  const start = `${keys.prefix}:{${encodeId(tenant)}/`;
+  const end = "}:thread";
+  for await (const page of keysUnder(redis, start)) {
+    const records = page.filter((name) => name.endsWith(end));
+    const named = await Promise.all(records.map((name) => redis.hexists(name, field)));
+    const naming = records.filter((_, i) => named[i] === 1);
+    yield* naming.map((name) => decodeId(name.slice(start.length, -end.length)));
+  }
 }
 
 async function assertIdle({ redis, keys }: State, thread: ThreadRef): Promise<void> {
