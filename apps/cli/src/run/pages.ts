@@ -32,8 +32,8 @@ export async function* runsNewestFirst(client: Client, status?: RunStatus): Asyn
   }
 }
 
-/** Runs that are looked at for how many more fit: a week of a busy fleet would take minutes. */
-const MOST_COUNTED = 10_000;
+/** Runs that are looked at for how many more fit: a list is asked for while a fleet is in trouble. */
+const MOST_COUNTED = 1000;
 
 export interface FirstRuns {
   runs: Run[];

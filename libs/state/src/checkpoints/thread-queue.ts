@@ -38,6 +38,8 @@ export class ThreadQueue {
   #running: Promise<void> | undefined;
   #arrived: () => void = () => undefined;
   #goAhead: (() => void) | undefined;
+  /** A checkpoint that was not stored after its caller had gone ahead: nothing is put on top of it. */
+  #lost: { id: string; error: unknown } | undefined;
   #view: ThreadView | undefined;
   #isRegistered = false;
   #attempts = 0;
@@ -87,6 +89,8 @@ export class ThreadQueue {
   add(write: ThreadWrite, { untilNext = false } = {}): Promise<void> {
     this.#goAhead?.();
     this.#goAhead = undefined;
+    const on = write.kind === "checkpoint" ? write.parent : write.checkpointId;
+    if (this.#lost !== undefined && on === this.#lost.id) return Promise.reject(this.#lost.error);
     return new Promise((resolve, reject) => {
       const waiting = { write, resolve, reject, isAhead: false };
       this.#waiting.push(waiting);
@@ -142,7 +146,9 @@ export class ThreadQueue {
    * @returns whether there was such a write
    */
   #fail(writes: readonly Waiting[], error: unknown): boolean {
-    const isBroken = writes.some(({ isAhead }) => isAhead);
+    const ahead = writes.find(({ isAhead }) => isAhead);
+    const isBroken = ahead !== undefined;
+    if (ahead?.write.kind === "checkpoint") this.#lost = { id: ahead.write.id, error };
     for (const { reject } of [...writes, ...(isBroken ? this.#waiting.splice(0) : [])]) reject(error);
     return isBroken;
   }
