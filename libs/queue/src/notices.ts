@@ -68,7 +68,7 @@ export class Notices {
     await this.queue(WEBHOOKS_QUEUE).add(notice.type, job, { ...webhookOptions, jobId: notice.id });
   }
 
-  /** Open until others were asked for. */
+  /** Only so many stay open: to ask for one may close the one that nobody has asked for for longest. */
   queue(name: string): Queue {
     const known = this.queues.get(name);
     if (known) this.queues.delete(name);

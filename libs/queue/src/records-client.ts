@@ -26,6 +26,6 @@ export class RecordsClient {
   async eraseSubject(subject: Subject): Promise<Erased> {
     const { state, tenant } = this;
     const threadIds = await threadsOfSubject(state, tenant, runsOldestFirst(state, tenant), subject);
-    return eraseThreads(this.state, this.tenant, threadIds, subject);
+    return eraseThreads(state, tenant, threadIds, subject);
   }
 }

@@ -2,8 +2,8 @@ import { abortWith, DroverError } from "@drover/contracts";
 import type { Times } from "../policy/policy.js";
 
 /**
- * The time of one activation, which others may end too. A step is the time between two checkpoints of the root graph; the time that
- * storing one takes is nobody's fault and does not count.
+ * The time of one activation, which others may end too. A step is the time between two checkpoints of the root graph;
+ * the time that storing one takes is nobody's fault and does not count.
  */
 export class StepClock {
   readonly #late = new AbortController();

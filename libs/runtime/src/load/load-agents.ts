@@ -29,8 +29,8 @@ export interface AgentRegistry {
 }
 
 /**
- * Loads, and by default builds, every agent that `langgraph.json` names. Strict: whatever is wrong is refused here, with the file
- * and the path of the key, and not when a run needs it.
+ * Loads, and by default builds, every agent that `langgraph.json` names. Strict: whatever is wrong is refused here, with
+ * the file and the path of the key, and not when a run needs it.
  * @throws DroverError INVALID_AGENT, INVALID_POLICY, UNKNOWN_MODEL_PROVIDER, MISSING_API_KEY
  */
 export async function loadAgents({

@@ -32,8 +32,9 @@ export interface LoadedAgent {
   /** Supersteps of one activation; undefined leaves it to the graph. */
   readonly recursionLimit: number | undefined;
   /**
-   * The graph, built once for this process (a failure stays one); throws MISSING_API_KEY and its kind; what belongs to one run reaches it through the run's config. Only a
-   * function that takes LangGraph's config is asked again, with the config of each activation.
+   * The graph, built once for this process: a failure stays one. What belongs to one run reaches it through the run's
+   * config. Only a function that takes LangGraph's config is asked again, with the config of each activation. Throws
+   * MISSING_API_KEY and its kind.
    */
   compile(config?: Record<string, unknown>): Promise<CompiledGraph>;
 }
