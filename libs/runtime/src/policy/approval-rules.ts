@@ -1,4 +1,5 @@
-import { type ApprovalTerms, type DecisionType, matchesTool, type OnExpire } from "@drover/contracts";
+import type { ApprovalTerms, DecisionType, OnExpire } from "@drover/contracts";
+import { forTool } from "./for-tool.js";
 import type { Describe, EffectivePolicy, WhenPredicate } from "./policy.js";
 
 /** What is asked about a tool's calls. */
@@ -22,12 +23,9 @@ export function asksForApproval(policy: EffectivePolicy): boolean {
   return Object.values(policy.approvals).some((rule) => rule !== null);
 }
 
-/** The rule for a tool: its own name's before a pattern's, patterns in their order; undefined if nobody is asked. */
+/** The rule for a tool; undefined if nobody is asked. */
 export function approvalRuleFor(policy: PeoplePolicy, tool: string): ApprovalRule | undefined {
-  const pattern = Object.hasOwn(policy.approvals, tool)
-    ? tool
-    : Object.keys(policy.approvals).find((candidate) => matchesTool(candidate, tool));
-  const rule = pattern === undefined ? undefined : policy.approvals[pattern];
+  const rule = forTool(policy.approvals, tool);
   if (!rule) return undefined;
   const { decisions, description, when, assignees, expiresMs, onExpire, escalateTo } = rule;
   return { decisions, description, when, assignees, expiresMs, onExpire, escalateTo };

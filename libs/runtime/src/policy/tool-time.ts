@@ -3,23 +3,17 @@ import type { ToolMessage } from "@langchain/core/messages";
 import type { Command } from "@langchain/langgraph";
 import type { ToolCallRequest } from "langchain";
 import type { RunContext } from "../execute/run-context.js";
+import { forTool } from "./for-tool.js";
 import { least } from "./least.js";
 import type { EffectivePolicy } from "./policy.js";
 
 type Invoke = (input: unknown, config: object) => unknown;
 type Handler = (request: ToolCallRequest) => Promise<ToolMessage | Command>;
 
-function msFor(limits: Record<string, number>, tool: string): number | undefined {
-  const pattern = Object.hasOwn(limits, tool)
-    ? tool
-    : Object.keys(limits).find((candidate) => matchesTool(candidate, tool));
-  return pattern === undefined ? undefined : limits[pattern];
-}
-
 /** How long one execution of a tool may take, and whether the run ends with it; undefined where nothing says so. */
 function limitFor(policy: EffectivePolicy, tool: string): { ms: number; endsRun: boolean } | undefined {
   const { tools = {}, toolCeilings = {}, onToolLimit } = policy.timeLimits ?? {};
-  const ms = least(msFor(tools, tool), msFor(toolCeilings, tool));
+  const ms = least(forTool(tools, tool), forTool(toolCeilings, tool));
   if (ms === undefined) return undefined;
   // What became of a call that was cut off is not known: a tool marked once must not be told to have failed.
   const isOnce = policy.once.some((once) => matchesTool(once, tool));

@@ -6,6 +6,7 @@ import { type ToolCallRequest, ToolInvocationError, type WrapToolCallHook } from
 import { type RunContext, runOf } from "../execute/run-context.js";
 import { delayBefore, wait } from "./backoff.js";
 import { passesThrough, trueCause } from "./failures.js";
+import { forTool } from "./for-tool.js";
 import { LimitReachedError } from "./limits.js";
 import type { EffectivePolicy } from "./policy.js";
 import { isRetried } from "./retry-on.js";
@@ -103,10 +104,7 @@ function failed(
 }
 
 function actionFor({ toolErrors }: EffectivePolicy, tool: string): "message" | "fail" {
-  const pattern = Object.hasOwn(toolErrors.tools, tool)
-    ? tool
-    : Object.keys(toolErrors.tools).find((candidate) => matchesTool(candidate, tool));
-  return (pattern === undefined ? undefined : toolErrors.tools[pattern]) ?? toolErrors.default;
+  return forTool(toolErrors.tools, tool) ?? toolErrors.default;
 }
 
 function toolError({ name }: ToolCall, cause: Error): DroverError {
